@@ -1,0 +1,112 @@
+package domain
+
+import (
+	"crypto/sha256"
+
+	"github.com/cockroachdb/errors"
+)
+
+// Campaign is a campaign's state: the fold of its accepted decisions and
+// nothing else. It is owned by one goroutine at a time.
+type Campaign struct {
+	id        string
+	opening   *Opening
+	canonical [sha256.Size]byte // of the expanded opening; tells a repeated opening from another one
+	openedAt  uint64            // index of the decision that opened it
+	accepted  uint64            // accepted decisions so far, the opening included
+
+	intent    *Intent
+	scenarios map[string]Scenario
+
+	byImportKey      map[string]*Import // voided ones too: their keys are never used again
+	byMeasurementKey map[string]*Import // likewise
+	bySlot           map[Slot]*Import   // unvoided only: one import a slot
+
+	counts     counts
+	byScenario map[string]*counts
+	spent      Account // every measurement once, voided ones included
+	effective  Account // unvoided only
+
+	checkpoints map[CheckpointKey]boundCheckpoint
+
+	sealedAt uint64 // index of the seal, meaningful when seal is set
+	seal     *Seal
+}
+
+// Import is a cell that was accepted, as far as later cells are compared with it.
+type Import struct {
+	Index          uint64 // of the decision that accepted it
+	ImportKey      string
+	MeasurementKey string
+	ArtifactSHA256 string
+	ResultSHA256   string
+	Slot           Slot
+
+	status   string
+	cleanup  string
+	usage    Usage
+	voided   bool
+	voidedAt uint64 // index of the void, meaningful when voided
+}
+
+// Words of a result that decide a verdict.
+const (
+	statusPassed  = "passed"
+	statusFailed  = "failed"
+	cleanupPassed = "passed"
+)
+
+// passed reports whether the cell counts as passed: a clean end included.
+func (i *Import) passed() bool { return i.status == statusPassed && i.cleanup == cleanupPassed }
+
+// openCampaign builds the state that an accepted opening starts.
+func openCampaign(d *Decision, opening *Opening) (*Campaign, error) {
+	if opening.Policy == nil {
+		return nil, errors.Wrapf(ErrLedgerContradicts, "the campaign that decision %d opened has no policy", d.Index)
+	}
+	c := &Campaign{
+		id:               d.Campaign,
+		opening:          opening,
+		canonical:        sha256.Sum256(opening.Canonical()),
+		openedAt:         d.Index,
+		intent:           NewIntent(d.Campaign, opening.SourceRevision, opening.Selected),
+		scenarios:        make(map[string]Scenario, len(opening.Scenarios)),
+		byImportKey:      map[string]*Import{},
+		byMeasurementKey: map[string]*Import{},
+		bySlot:           map[Slot]*Import{},
+		byScenario:       make(map[string]*counts, len(opening.Scenarios)),
+		checkpoints:      map[CheckpointKey]boundCheckpoint{},
+	}
+	for _, scenario := range opening.Scenarios {
+		c.scenarios[scenario.ID] = scenario
+		c.byScenario[scenario.ID] = &counts{}
+	}
+	for _, selection := range opening.Selected {
+		c.counts.selected++
+		if scenario := c.byScenario[selection.ScenarioID]; scenario != nil {
+			scenario.selected++
+		}
+	}
+	return c, nil
+}
+
+// ID is the campaign's id.
+func (c *Campaign) ID() string { return c.id }
+
+// Opening is the campaign as it was frozen. It is shared, not a copy.
+func (c *Campaign) Opening() *Opening { return c.opening }
+
+// OpenedAt is the index of the decision that opened the campaign.
+func (c *Campaign) OpenedAt() uint64 { return c.openedAt }
+
+// Accepted counts the campaign's accepted decisions, the opening included.
+func (c *Campaign) Accepted() uint64 { return c.accepted }
+
+// Sealed gives the seal and its index, or false while the campaign is open.
+func (c *Campaign) Sealed() (*Seal, uint64, bool) { return c.seal, c.sealedAt, c.seal != nil }
+
+// Import looks an import up by its key, voided ones included.
+func (c *Campaign) Import(importKey string) (*Import, bool) {
+	imported, ok := c.byImportKey[importKey]
+	return imported, ok
+}

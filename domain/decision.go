@@ -1,0 +1,91 @@
+package domain
+
+import "time"
+
+// RuleVersion is the version of the rules in this package. A record carries
+// the version that decided it, and a replay decides by the version it finds.
+const RuleVersion = 1
+
+// Decision is the ledger's single answer to one arrival. Its fields are the
+// record's, in the record's order.
+type Decision struct {
+	V        int        `json:"v"`        // rule version
+	Index    uint64     `json:"index"`    // arrival.seq - 1
+	Prev     string     `json:"prev"`     // lower hex SHA-256 of the previous record's bytes; 64 zeros at first
+	Arrival  ArrivalRef `json:"arrival"`  // what it answers
+	Campaign string     `json:"campaign"` // "" when the subject named no legal campaign
+	Kind     Kind       `json:"kind"`     // "" when the subject named no known kind
+	Outcome  Outcome    `json:"outcome"`
+	Reason   Reason     `json:"reason"`   // "" unless rejected
+	Field    string     `json:"field"`    // JSON Pointer, "" for the whole
+	Detail   string     `json:"detail"`   // a sentence for people, "" when accepted
+	Repeats  *uint64    `json:"repeats"`  // index that a duplicate repeats
+	Accepted *uint64    `json:"accepted"` // the campaign's accepted decisions up to and with this one; null for an unknown campaign
+	Data     Data       `json:"data"`     // what folds need; null when there is nothing
+}
+
+// ArrivalRef names the arrival that a decision answers.
+type ArrivalRef struct {
+	Seq    uint64    `json:"seq"`
+	ID     string    `json:"id"`
+	SHA256 string    `json:"sha256"`
+	Time   time.Time `json:"time"` // printed in UTC with nine fractional digits
+}
+
+// Data is what a decision tells its folds, by kind and outcome:
+//
+//	campaign    accepted             *Opening, expanded
+//	cell        accepted             *CellImported
+//	cell        duplicate, rejected  *CellReference
+//	void        any                  *VoidReference
+//	seal        accepted             *Seal
+//	seal        duplicate, rejected  *SealRequest
+//	checkpoint  accepted             *CheckpointBound
+//	checkpoint  other                *CheckpointReference
+//
+// A malformed arrival, a refused campaign and whatever is meant for an unknown
+// campaign have none.
+type Data interface{ decisionData() }
+
+// CellImported is an accepted cell.
+type CellImported struct {
+	Cell       Cell       `json:"cell"`
+	Result     CellFacts  `json:"result"`
+	Usage      Usage      `json:"usage"`
+	Provenance Provenance `json:"provenance"`
+}
+
+// CellReference names a cell that was not imported, as far as it was read.
+type CellReference struct {
+	ImportKey      string     `json:"importKey"`      // "" before the gates have passed
+	MeasurementKey string     `json:"measurementKey"` // likewise
+	ScenarioID     string     `json:"scenarioId"`     // likewise
+	Ordinal        int64      `json:"ordinal"`        // likewise, then 0
+	Provenance     Provenance `json:"provenance"`
+}
+
+// VoidReference names the import that a void is about.
+type VoidReference struct {
+	ImportKey      string `json:"importKey"`
+	MeasurementKey string `json:"measurementKey"` // "" when the import is unknown
+	ScenarioID     string `json:"scenarioId"`     // likewise
+	Ordinal        int64  `json:"ordinal"`        // likewise, then 0
+	Actor          string `json:"actor"`
+	Reason         string `json:"reason"`
+}
+
+// Seal is a campaign's end: the verdict that the seal froze.
+type Seal struct {
+	Actor   string  `json:"actor"`
+	Verdict Verdict `json:"verdict"`
+	Tally   Tally   `json:"tally"`
+}
+
+func (*Opening) decisionData()             {}
+func (*CellImported) decisionData()        {}
+func (*CellReference) decisionData()       {}
+func (*VoidReference) decisionData()       {}
+func (*Seal) decisionData()                {}
+func (*SealRequest) decisionData()         {}
+func (*CheckpointBound) decisionData()     {}
+func (*CheckpointReference) decisionData() {}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/cockroachdb/errors"
+)
+
+// Streams are a program's standard streams, so that tests run the real program.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+}
+
+// Program is a binary: its name, a paragraph about it, and its commands, a
+// pointer to a struct as kong reads it. Commands have a method
+// Run(context.Context, Streams, *slog.Logger) error.
+type Program struct {
+	Name        string
+	Description string
+	Commands    any
+	Version     string
+}
+
+// logFlags are on every command of both binaries.
+type logFlags struct {
+	Level  slog.Level `name:"log-level" default:"info" help:"Log what is at least this grave: debug, info, warn or error."`
+	Format string     `name:"log-format" enum:"text,json" default:"text" help:"How logs are written: text or json."`
+}
+
+func (l logFlags) logger(to io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: l.Level}
+	if l.Format == "json" {
+		return slog.New(slog.NewJSONHandler(to, options))
+	}
+	return slog.New(slog.NewTextHandler(to, options))
+}
+
+// exitNow carries kong's wish to exit (after --help) out of the parser.
+type exitNow int
+
+// Main runs the program with the process's own arguments, streams and signals,
+// and gives its exit code. The first SIGINT or SIGTERM ends the context; a
+// second one kills the process, as people expect.
+func (p Program) Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop() // from here on a signal has its default effect
+	}()
+	return p.Run(ctx, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+}
+
+// Run runs the program with the given arguments and gives its exit code.
+func (p Program) Run(ctx context.Context, args []string, streams Streams) (code int) {
+	defer func() {
+		if wanted := recover(); wanted != nil {
+			exit, ok := wanted.(exitNow)
+			if !ok {
+				panic(wanted)
+			}
+			code = int(exit)
+		}
+	}()
+	var logs logFlags
+	parser, err := p.parser(&logs, streams)
+	if err != nil {
+		return p.fail(streams, err)
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return p.usage(streams, err)
+	}
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	parsed.Bind(streams, logs.logger(streams.Err))
+	if err := parsed.Run(); err != nil {
+		return p.fail(streams, err)
+	}
+	return ExitDone
+}
+
+func (p Program) parser(logs *logFlags, streams Streams) (*kong.Kong, error) {
+	parser, err := kong.New(p.Commands,
+		kong.Name(p.Name),
+		kong.Description(p.Description),
+		kong.DefaultEnvars("LEDGERD"),
+		kong.Embed(logs),
+		kong.Writers(streams.Out, streams.Err),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Vars{"version": p.Version},
+		kong.Exit(func(code int) { panic(exitNow(code)) }),
+	)
+	return parser, errors.Wrap(err, "cli: read the command's own definition")
+}
+
+// usage prints what is wrong with the command line and where to read on.
+func (p Program) usage(streams Streams, err error) int {
+	command := p.Name
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if selected := parse.Context.Command(); selected != "" {
+			command += " " + strings.SplitN(selected, " <", 2)[0]
+		}
+	}
+	fmt.Fprintf(streams.Err, "%s: %v\n  try: %s --help\n", p.Name, err, command)
+	return ExitUsage
+}
+
+// fail prints an error with its hints: what happened, where, what to do next.
+func (p Program) fail(streams Streams, err error) int {
+	fmt.Fprintf(streams.Err, "%s: %v\n", p.Name, err)
+	for _, hint := range errors.GetAllHints(err) {
+		fmt.Fprintf(streams.Err, "  hint: %s\n", strings.ReplaceAll(hint, "\n", "\n        "))
+	}
+	return ExitCode(err)
+}

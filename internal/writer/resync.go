@@ -1,0 +1,183 @@
+package writer
+
+import (
+	"context"
+
+	"github.com/cockroachdb/errors"
+
+	"github.com/ledgerd/ledgerd/domain"
+	"github.com/ledgerd/ledgerd/events"
+)
+
+// position is where the writer goes on: behind the record at seq.
+type position struct {
+	seq  uint64 // last decided sequence, 0 at the start
+	hash string // of the record at seq
+}
+
+// flight is what was given to the stream and not acknowledged. Deciding is
+// pure, so a batch that is decided again holds the same records: one hash a
+// sequence is enough, however often it was sent.
+type flight struct {
+	after position          // the last acknowledged record
+	sent  map[uint64]string // record hashes by sequence, at most one batch behind after
+}
+
+// behind gives what may still arrive late behind the found position: a batch
+// that timed out here can be stored after the tail was read.
+func (f *flight) behind(found position) map[uint64]string {
+	sent := map[uint64]string{}
+	if f == nil {
+		return sent
+	}
+	for seq, sum := range f.sent {
+		if seq > found.seq {
+			sent[seq] = sum
+		}
+	}
+	return sent
+}
+
+// resync reads the tail from the leader and finds the position behind it. It
+// is both how a writer starts and how it recovers; a flight is what this
+// writer had in the air when it lost track.
+func (w *Writer) resync(ctx context.Context, flight *flight) (position, error) {
+	tail, err := w.Ledger.Tail(ctx)
+	if err != nil {
+		return position{}, damagedGap(err, "LEDGER")
+	}
+	found, record, err := w.readTail(ctx, tail)
+	if err != nil {
+		return position{}, err
+	}
+	if flight != nil {
+		if err := w.ownTail(ctx, *flight, found, tail.End); err != nil {
+			return position{}, err
+		}
+	}
+	if err := w.agree(ctx, found.seq); err != nil {
+		return position{}, err
+	}
+	return found, w.checkAnswered(ctx, record)
+}
+
+// readTail checks the last record by itself and against the one before it.
+func (w *Writer) readTail(ctx context.Context, tail events.Tail) (position, *domain.Decision, error) {
+	if tail.First > 1 {
+		return position{}, nil, damaged("LEDGER begins at sequence %d: the records before it are gone", tail.First)
+	}
+	if tail.End == nil {
+		if tail.Last != 0 {
+			return position{}, nil, damaged("LEDGER has no records left of %d", tail.Last)
+		}
+		return position{hash: events.GenesisHash}, nil, nil
+	}
+	record, err := w.decodeRecord(tail.End)
+	if err != nil {
+		return position{}, nil, err
+	}
+	before := events.GenesisHash
+	if tail.Last > 1 {
+		previous, err := w.Ledger.Get(ctx, tail.Last-1)
+		switch {
+		case errors.Is(err, events.ErrNotFound):
+			return position{}, nil, damaged("LEDGER sequence %d is missing", tail.Last-1)
+		case err != nil:
+			return position{}, nil, err
+		}
+		before = events.RecordHash(previous.Data)
+	}
+	if record.Prev != before {
+		return position{}, nil, damaged("the chain is broken between LEDGER sequences %d and %d", tail.Last-1, tail.Last)
+	}
+	return position{seq: tail.Last, hash: events.RecordHash(tail.End.Data)}, record, nil
+}
+
+func (w *Writer) decodeRecord(message *events.Message) (*domain.Decision, error) {
+	record, err := events.DecodeRecord(message.Data)
+	if err != nil {
+		return nil, errors.WithHint(errors.Mark(errors.Wrapf(err, "writer: LEDGER sequence %d", message.Seq), ErrDamaged), hintRestore)
+	}
+	if record.Index+1 != message.Seq {
+		return nil, damaged("LEDGER sequence %d holds the record with index %d", message.Seq, record.Index)
+	}
+	if record.V > domain.RuleVersion {
+		return nil, errors.Wrapf(domain.ErrUnknownRules, "record %d has version %d, this program knows up to %d", record.Index, record.V, domain.RuleVersion)
+	}
+	return record, nil
+}
+
+// ownTail decides whose the tail is after a batch was lost track of.
+func (w *Writer) ownTail(ctx context.Context, flight flight, found position, end *events.Message) error {
+	switch {
+	case found.seq < flight.after.seq:
+		return damaged("LEDGER ended at sequence %d and now ends at %d: its end was lost", flight.after.seq, found.seq)
+	case found == flight.after:
+		return nil // nothing was stored: decide it again
+	case end.Header.Get(events.HeaderEpoch) == w.Epoch && flight.sent[found.seq] == found.hash:
+		return nil // it was stored, only the acknowledgement was lost
+	case end.Header.Get(events.HeaderEpoch) == w.Epoch:
+		return damaged("LEDGER sequence %d carries this writer's epoch %s, but not the record it wrote", found.seq, w.Epoch)
+	}
+	return w.standAside(ctx, flight.after, end)
+}
+
+// standAside makes sure that what the other writer appended continues the
+// chain, then names it.
+func (w *Writer) standAside(ctx context.Context, after position, end *events.Message) error {
+	if end.Seq == after.seq {
+		return damaged("LEDGER sequence %d was replaced by another record", end.Seq)
+	}
+	next, err := w.Ledger.Get(ctx, after.seq+1)
+	switch {
+	case errors.Is(err, events.ErrNotFound):
+		return damaged("LEDGER sequence %d is missing", after.seq+1)
+	case err != nil:
+		return err
+	}
+	record, err := w.decodeRecord(next)
+	if err != nil {
+		return err
+	}
+	if record.Prev != after.hash {
+		return damaged("another writer (epoch %s) broke the chain at LEDGER sequence %d", next.Header.Get(events.HeaderEpoch), next.Seq)
+	}
+	return errors.WithHintf(
+		errors.Wrapf(ErrStoodAside, "LEDGER went on to sequence %d by epoch %s on host %s, this writer is epoch %s",
+			end.Seq, end.Header.Get(events.HeaderEpoch), end.Header.Get(events.HeaderHost), w.Epoch),
+		"nothing was lost: the other writer decides the same arrivals; stop one of the two daemons")
+}
+
+// checkAnswered compares the last decision with the arrival it answers. An
+// ARRIVALS stream that lost its end would give old sequences to new arrivals.
+func (w *Writer) checkAnswered(ctx context.Context, record *domain.Decision) error {
+	if record == nil {
+		return nil
+	}
+	tail, err := w.Arrivals.Tail(ctx)
+	if err != nil {
+		return damagedGap(err, "ARRIVALS")
+	}
+	if tail.Last < record.Arrival.Seq {
+		return damaged("LEDGER answers arrival %d, but ARRIVALS ends at %d: its end was lost", record.Arrival.Seq, tail.Last)
+	}
+	message, err := w.Arrivals.Get(ctx, record.Arrival.Seq)
+	switch {
+	case errors.Is(err, events.ErrNotFound):
+		return damaged("ARRIVALS sequence %d is missing, which LEDGER answers", record.Arrival.Seq)
+	case err != nil:
+		return err
+	}
+	if found := events.RecordHash(message.Data); found != record.Arrival.SHA256 {
+		return damaged("LEDGER sequence %d answers a body with digest %s, ARRIVALS holds %s there", record.Arrival.Seq, record.Arrival.SHA256, found)
+	}
+	return nil
+}
+
+// damagedGap tells a hole in a stream from a stream that is just not there.
+func damagedGap(err error, stream string) error {
+	if errors.Is(err, events.ErrGap) {
+		return errors.WithHint(errors.Mark(errors.Wrapf(err, "writer: %s", stream), ErrDamaged), hintRestore)
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package writer
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/errors"
+
+	"github.com/ledgerd/ledgerd/domain"
+	"github.com/ledgerd/ledgerd/events"
+)
+
+// Config is what a writer needs. Arrivals, Ledger and Epoch are required.
+type Config struct {
+	Arrivals events.Log
+	Ledger   events.Log
+	Epoch    string   // random for each process: how a writer knows its own records
+	Host     string   // said beside the epoch, for people
+	Memories []Memory // every local memory of the ledger's past
+	Observer Observer // nil: nobody counts
+	Logger   *slog.Logger
+
+	// For tests; zero is the default.
+	MaxCampaigns int           // campaign states in memory
+	RetryDelay   time.Duration // between tries when a stream is unavailable
+}
+
+// Observer is told what a writer did. Its methods are called from the writer's
+// goroutines, must be safe for concurrent use, and must not block.
+type Observer interface {
+	Appended(decisions []*domain.Decision, bytes int, took time.Duration)
+	Waiting(arrivals int) // decoded arrivals that wait for their decision
+}
+
+type noObserver struct{}
+
+func (noObserver) Appended([]*domain.Decision, int, time.Duration) {}
+func (noObserver) Waiting(int)                                     {}
+
+const (
+	// defaultRetryDelay is how long a writer waits before it asks an
+	// unavailable stream again: short beside a server's restart, long beside a
+	// busy loop.
+	defaultRetryDelay = 500 * time.Millisecond
+)
+
+// Writer decides arrivals. Run may be called again after it returned.
+type Writer struct {
+	Config
+	workers int
+
+	committed atomic.Uint64 // last sequence known to be stored; written by resync and the appender
+	ready     chan struct{} // closed by Run when the first resync has succeeded
+	isReady   atomic.Bool
+}
+
+// New checks the configuration and gives a writer that has not started.
+func New(config Config) (*Writer, error) {
+	if config.Arrivals == nil || config.Ledger == nil || config.Epoch == "" {
+		return nil, errors.AssertionFailedf("writer: arrivals, ledger and epoch are required")
+	}
+	if config.Observer == nil {
+		config.Observer = noObserver{}
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	if config.MaxCampaigns == 0 {
+		config.MaxCampaigns = maxCampaigns
+	}
+	if config.RetryDelay == 0 {
+		config.RetryDelay = defaultRetryDelay
+	}
+	return &Writer{Config: config, workers: runtime.GOMAXPROCS(0), ready: make(chan struct{})}, nil
+}
+
+// Committed is the sequence of the last decision known to be stored.
+func (w *Writer) Committed() uint64 { return w.committed.Load() }
+
+// Ready is closed once the writer has found its position and agreed with every
+// memory of the past.
+func (w *Writer) Ready() <-chan struct{} { return w.ready }
+
+// Run decides until ctx ends (nil), another writer appends ([ErrStoodAside]),
+// the streams turn out damaged ([ErrDamaged], [domain.ErrLedgerContradicts],
+// [domain.ErrUnknownRules]). Everything else is retried from the tail.
+func (w *Writer) Run(ctx context.Context) error {
+	var lost *flight // what is in the air from before the last error
+	for {
+		position, err := w.resync(ctx, lost)
+		if err == nil {
+			w.announce(position)
+			lost, err = w.decideFrom(ctx, position, lost.behind(position))
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case isFinal(err):
+			return err
+		}
+		w.Logger.Warn("the writer starts again from the ledger's tail", "error", err)
+		if !sleep(ctx, w.RetryDelay) {
+			return nil
+		}
+	}
+}
+
+func (w *Writer) announce(position position) {
+	w.committed.Store(position.seq)
+	if w.isReady.CompareAndSwap(false, true) {
+		close(w.ready)
+		w.Logger.Info("the writer goes on", "after", position.seq, "epoch", w.Epoch)
+	}
+}
+
+// isFinal tells what ends a writer from what it tries again.
+func isFinal(err error) bool {
+	return errors.HasAssertionFailure(err) || errors.IsAny(err, ErrStoodAside, ErrDamaged, domain.ErrLedgerContradicts, domain.ErrUnknownRules)
+}
+
+// sleep waits, and reports false when ctx ended first.
+func sleep(ctx context.Context, delay time.Duration) bool {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

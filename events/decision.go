@@ -25,13 +25,13 @@ func NewDecisionMessage(d *domain.Decision, record []byte, epoch, host string) O
 	return Outgoing{
 		Subject: DecisionSubject(d),
 		Header: Header{
-			"ce-specversion": {"1.0"},
-			"ce-id":          {strconv.FormatUint(d.Index, 10)},
-			"ce-source":      {decisionSource},
-			"ce-type":        {DecisionType},
-			"content-type":   {"application/json"},
-			HeaderEpoch:      {epoch},
-			HeaderHost:       {host},
+			HeaderSpecVersion: {specVersion},
+			HeaderID:          {strconv.FormatUint(d.Index, 10)},
+			HeaderSource:      {decisionSource},
+			HeaderType:        {DecisionType},
+			HeaderContentType: {contentType},
+			HeaderEpoch:       {epoch},
+			HeaderHost:        {host},
 		},
 		Data: record,
 	}

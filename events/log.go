@@ -26,12 +26,6 @@ var (
 	ErrUnavailable = errors.New("events: the stream is unavailable")
 )
 
-// Limits of an append, which every Log keeps.
-const (
-	MaxBatchMessages = 1000    // the server's default limit for one atomic batch
-	MaxBatchBytes    = 8 << 20 // of bodies; bounds what an append holds in memory
-)
-
 // Header holds a message's headers. Names are matched as they are written.
 type Header map[string][]string
 
@@ -97,8 +91,10 @@ type Log interface {
 
 	// Append stores the whole batch after expectedLast, or nothing of it, and
 	// gives the sequence of its last message. 1 to MaxBatchMessages messages
-	// of together at most MaxBatchBytes. Errors: ErrMoved, ErrStateUnknown,
-	// ErrRefused; after any of them the caller reads the tail.
+	// of together at most MaxBatchBytes ([CheckBatch]). Errors: ErrMoved,
+	// ErrStateUnknown, ErrRefused, and ErrUnavailable when the batch certainly
+	// was not stored but may be tried again; after any of them the caller
+	// reads the tail.
 	Append(ctx context.Context, expectedLast uint64, batch []Outgoing) (uint64, error)
 }
 

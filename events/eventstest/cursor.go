@@ -2,7 +2,6 @@ package eventstest
 
 import (
 	"context"
-	"slices"
 
 	"github.com/cockroachdb/errors"
 
@@ -73,15 +72,11 @@ func (c *cursor) atHand() (messages []events.Message, moved <-chan struct{}) {
 				c.failed = errors.Wrapf(events.ErrGap, "sequence %d is missing", c.next)
 			}
 			return messages, nil
-		case c.wants(m.Subject):
+		case events.AnyMatches(c.filters, m.Subject):
 			messages = append(messages, *m)
 		}
 	}
 	return messages, c.log.moved
-}
-
-func (c *cursor) wants(subject string) bool {
-	return len(c.filters) == 0 || slices.ContainsFunc(c.filters, func(filter string) bool { return Matches(filter, subject) })
 }
 
 func (c *cursor) Close() {

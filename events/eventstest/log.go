@@ -91,7 +91,7 @@ func (l *Log) Last(ctx context.Context, filter string) (*events.Message, error) 
 		return nil, err
 	}
 	for i := len(l.messages) - 1; i >= 0; i-- {
-		if m := l.messages[i]; m != nil && Matches(filter, m.Subject) {
+		if m := l.messages[i]; m != nil && events.SubjectMatches(filter, m.Subject) {
 			return m, nil
 		}
 	}
@@ -127,7 +127,7 @@ func (l *Log) refuse(batch []events.Outgoing) error {
 		return err
 	}
 	for i := range batch {
-		if !Matches(l.subject, batch[i].Subject) {
+		if !events.SubjectMatches(l.subject, batch[i].Subject) {
 			return errors.Wrapf(events.ErrRefused, "subject %s is not the stream's", batch[i].Subject)
 		}
 	}

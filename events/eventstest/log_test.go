@@ -114,23 +114,3 @@ func TestReplace(t *testing.T) {
 		t.Errorf("%v, %v", m, err)
 	}
 }
-
-func TestMatches(t *testing.T) {
-	for _, row := range []struct {
-		filter, subject string
-		want            bool
-	}{
-		{"a.b", "a.b", true},
-		{"a.*", "a.b", true},
-		{"a.*", "a.b.c", false},
-		{"a.>", "a.b.c", true},
-		{"a.>", "a", false},
-		{"*.b.>", "a.b.c.d", true},
-		{">", "a", true},
-		{"a.b.c", "a.b", false},
-	} {
-		if got := eventstest.Matches(row.filter, row.subject); got != row.want {
-			t.Errorf("%s matches %s: %v", row.filter, row.subject, got)
-		}
-	}
-}

@@ -1,0 +1,33 @@
+package datadir
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/errors"
+)
+
+// TestStoreLimit: half of what is free, in whole MiB, between the bounds.
+func TestStoreLimit(t *testing.T) {
+	const mib, tib = 1 << 20, 1 << 40
+	for _, row := range []struct {
+		free, want int64
+		err        error
+	}{
+		{0, 0, ErrNoRoom},
+		{512*mib - 1, 0, ErrNoRoom},
+		{512 * mib, 256 * mib, nil},
+		{514*mib - 1, 256 * mib, nil},
+		{514 * mib, 257 * mib, nil},
+		{2*tib - 1, tib - mib, nil},
+		{2 * tib, tib, nil},
+		{9 * tib, tib, nil},
+	} {
+		got, err := storeLimitFor("/data", row.free)
+		if got != row.want || !errors.Is(err, row.err) {
+			t.Errorf("%d bytes free: %d, %v; want %d, %v", row.free, got, err, row.want, row.err)
+		}
+		if err != nil && len(errors.GetAllHints(err)) == 0 {
+			t.Errorf("%d bytes free: no hint", row.free)
+		}
+	}
+}

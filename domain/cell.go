@@ -1,5 +1,7 @@
 package domain
 
+import "github.com/ledgerd/ledgerd/domain/strictjson"
+
 // CellSchema is the schema of a validated cell.
 const CellSchema = "paperclip.chat-remote-cell-import/v1"
 
@@ -64,5 +66,5 @@ type Measured struct {
 	Facts CellFacts
 	Usage Usage
 
-	result Document // what a qualification is compared with
+	result strictjson.Value // what a qualification is compared with
 }

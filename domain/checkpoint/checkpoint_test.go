@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"os"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,28 +60,42 @@ func readOf(v strictjson.Value) read {
 	return r
 }
 
+// vectors gives every recorded read, free to be changed.
 func vectors(t testing.TB) []read {
 	t.Helper()
+	all, err := loadVectors()
+	if err != nil || len(all) != vectorCount {
+		t.Fatalf("read %d vectors of %d: %v", len(all), vectorCount, err)
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].cp.Records = slices.Clone(all[i].cp.Records)
+	}
+	return all
+}
+
+var loadVectors = sync.OnceValues(func() ([]read, error) {
 	file, err := os.Open("testdata/checkpoint-projection.jsonl.gz")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer file.Close()
 	unzipped, err := gzip.NewReader(file)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	var all []read
 	lines := bufio.NewScanner(unzipped)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		all = append(all, readOf(parse(t, lines.Text())))
+		v, err := strictjson.Parse(lines.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, readOf(v))
 	}
-	if err := lines.Err(); err != nil || len(all) != vectorCount {
-		t.Fatalf("read %d vectors of %d: %v", len(all), vectorCount, err)
-	}
-	return all
-}
+	return all, lines.Err()
+})
 
 // boundRead is a read that binds.
 func boundRead(t testing.TB) read {

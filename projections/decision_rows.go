@@ -1,0 +1,95 @@
+package projections
+
+import (
+	"github.com/ledgerd/ledgerd/domain"
+)
+
+// Rows that a single decision makes, whatever came before.
+
+func entryRow(d *domain.Decision, recordHash string) Entry {
+	return Entry{
+		Index:         d.Index,
+		At:            storedTime(d.Arrival.Time),
+		Campaign:      d.Campaign,
+		Kind:          d.Kind,
+		Outcome:       d.Outcome,
+		Reason:        d.Reason,
+		Repeats:       d.Repeats,
+		ArrivalID:     Storable(d.Arrival.ID),
+		ArrivalSHA256: d.Arrival.SHA256,
+		RecordSHA256:  recordHash,
+	}
+}
+
+func rejectionRow(d *domain.Decision) Rejection {
+	row := Rejection{
+		Index:     d.Index,
+		At:        storedTime(d.Arrival.Time),
+		Campaign:  d.Campaign,
+		Kind:      d.Kind,
+		Reason:    d.Reason,
+		Field:     Storable(d.Field),
+		Detail:    Storable(d.Detail),
+		ArrivalID: Storable(d.Arrival.ID),
+	}
+	switch data := d.Data.(type) {
+	case *domain.CellReference:
+		row.ImportKey = Storable(data.ImportKey)
+		row.Provenance = provenanceOf(data.Provenance)
+	case *domain.VoidReference:
+		row.ImportKey = Storable(data.ImportKey)
+	}
+	return row
+}
+
+func provenanceOf(p domain.Provenance) *Provenance {
+	return &Provenance{
+		Repository:           Storable(p.Repository),
+		Workflow:             Storable(p.Workflow),
+		WorkflowRef:          Storable(p.WorkflowRef),
+		RunID:                Storable(p.RunID),
+		RunAttempt:           p.RunAttempt,
+		ArtifactID:           Storable(p.ArtifactID),
+		ArchiveSHA256:        Storable(p.ArchiveSHA256),
+		TargetSourceRevision: Storable(p.TargetSourceRevision),
+	}
+}
+
+func importRow(d *domain.Decision, data *domain.CellImported) Import {
+	cell, result := &data.Cell, &data.Result
+	return Import{
+		Index:               d.Index,
+		At:                  storedTime(d.Arrival.Time),
+		Campaign:            d.Campaign,
+		ImportKey:           Storable(cell.ImportKey),
+		MeasurementKey:      Storable(cell.MeasurementKey),
+		ScenarioID:          Storable(cell.ScenarioID),
+		Ordinal:             cell.Ordinal,
+		ExecutionID:         Storable(result.ExecutionID),
+		Outcome:             outcomeOf(passed(*result)),
+		Status:              result.Status,
+		Cleanup:             Storable(result.Cleanup),
+		CaseID:              Storable(result.CaseID),
+		Model:               Storable(result.Model),
+		Day:                 usageDay(result.FinishedAt, d.Arrival.Time),
+		StartedAt:           Storable(result.StartedAt),
+		FinishedAt:          Storable(result.FinishedAt),
+		DurationMS:          result.DurationMS,
+		RunIDs:              storableAll(result.RunIDs),
+		Tokens:              decimalOf(data.Usage.Tokens),
+		CostUSD:             decimalOf(data.Usage.CostUSD),
+		Coverage:            Storable(data.Usage.Coverage),
+		WorkflowRunURL:      Storable(result.WorkflowRunURL),
+		RunID:               Storable(data.Provenance.RunID),
+		RunAttempt:          data.Provenance.RunAttempt,
+		ArtifactID:          Storable(data.Provenance.ArtifactID),
+		ArtifactSHA256:      Storable(cell.ArtifactSHA256),
+		ResultPath:          Storable(cell.ResultPath),
+		ResultSHA256:        Storable(cell.ResultSHA256),
+		HostSHA256:          Storable(cell.HostSHA256),
+		DefinitionSHA256:    Storable(cell.DefinitionSHA256),
+		DefinitionDigest:    Storable(cell.DefinitionDigest),
+		GraderDigest:        Storable(cell.GraderDigest),
+		SuiteDefinitionHash: Storable(result.SuiteDefinitionHash),
+	}
+}

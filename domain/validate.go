@@ -148,7 +148,7 @@ func (v *validation) documents() *Refusal {
 func (v *validation) selected() *Refusal {
 	executionID, isText := v.result.Get("executionId").Text()
 	count := 0
-	if isText {
+	if isText && executionID != "" {
 		v.selection, count = v.intent.Selection(executionID)
 	}
 	if count != 1 {

@@ -37,6 +37,9 @@ func (id ID) Text() (string, bool) {
 // String is the id's JSON, for messages.
 func (id ID) String() string { return id.json }
 
+// Equal reports whether two ids are the same, as == does.
+func (id ID) Equal(other ID) bool { return id == other }
+
 // IsZero reports whether there is no id.
 func (id ID) IsZero() bool { return id.json == "" }
 

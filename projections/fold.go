@@ -19,6 +19,7 @@ type Fold struct {
 
 	// The batch that Take gives.
 	changes     Changes
+	opened      int                // scenarios and slots of campaigns that were opened
 	touched     []*touchedCampaign // in the order of their first decision
 	byCampaign  map[string]*touchedCampaign
 	checkpoints map[checkpointRow]int // places in changes.Checkpoints
@@ -124,6 +125,7 @@ func (f *Fold) addAccepted(touched *touchedCampaign, d *domain.Decision) {
 	switch data := d.Data.(type) {
 	case *domain.Opening:
 		touched.opened = true
+		f.opened += len(data.Scenarios) + len(data.Selected)
 	case *domain.CellImported:
 		f.changes.Imports = append(f.changes.Imports, importRow(d, data))
 		touched.markCell(data.Cell.ImportKey)
@@ -174,6 +176,11 @@ func (f *Fold) addCheckpoint(touched *touchedCampaign, d *domain.Decision) {
 // Decisions counts the decisions in the batch so far.
 func (f *Fold) Decisions() int { return f.changes.Decisions }
 
+// Weight is about how many rows the batch holds so far.
+func (f *Fold) Weight() int {
+	return f.changes.Rows() + f.opened + 2*len(f.changes.Imports) // a slot and a scenario each
+}
+
 // Take gives the batch's rows and starts the next batch.
 func (f *Fold) Take() *Changes {
 	changes := f.changes
@@ -183,6 +190,7 @@ func (f *Fold) Take() *Changes {
 	}
 	f.cache.trim()
 	f.changes = Changes{}
+	f.opened = 0
 	f.touched = nil
 	f.byCampaign = map[string]*touchedCampaign{}
 	f.checkpoints = map[checkpointRow]int{}

@@ -44,7 +44,7 @@ func foldAll(t *testing.T, l *projectionstest.Ledger, fold *projections.Fold, si
 func TestFoldInAnyBatches(t *testing.T) {
 	for name, ledger := range map[string]*projectionstest.Ledger{
 		"story":  projectionstest.Story(t),
-		"random": projectionstest.Random(t, 7, 500),
+		"random": projectionstest.Random(t, 7, 300),
 	} {
 		whole := foldAll(t, ledger, projections.NewFold(ledger.Log), ledger.Last()).Rows()
 		for _, size := range []uint64{1, 7, 64} {
@@ -79,8 +79,8 @@ func TestFoldFromTheMiddle(t *testing.T) {
 
 // TestCacheIsBounded: the states that stay fit the limit, but for the last used.
 func TestCacheIsBounded(t *testing.T) {
-	ledger := projectionstest.Random(t, 3, 600)
-	const limit = 150
+	ledger := projectionstest.Random(t, 3, 250)
+	const limit = 100
 	fold := projections.NewFoldWith(ledger.Log, limit)
 	for i, d := range ledger.Decisions {
 		if err := fold.Add(t.Context(), d, ledger.Hashes[i]); err != nil {
@@ -98,7 +98,7 @@ func TestCacheIsBounded(t *testing.T) {
 // TestRowsFollowFromTheCampaign: counts, verdicts and money of the rows are
 // those of the domain's state, and add up.
 func TestRowsFollowFromTheCampaign(t *testing.T) {
-	ledger := projectionstest.Random(t, 5, 1200)
+	ledger := projectionstest.Random(t, 5, 800)
 	rows := foldAll(t, ledger, projections.NewFold(ledger.Log), 50).Rows()
 	for _, row := range rows.Campaigns {
 		campaign, err := events.Hydrate(t.Context(), ledger.Log, row.ID, ledger.Last())

@@ -1,0 +1,174 @@
+package projections
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/cockroachdb/errors"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerd/ledgerd/events"
+)
+
+// Rows that a batch holds before it is taken, whatever waits. It may end a
+// campaign's opening (domain.MaxSelections) above that.
+const (
+	applyRows = 5_000  // a transaction that keeps nobody waiting for long
+	loadRows  = 50_000 // a rebuild's: nobody reads yet; some 100 MiB
+)
+
+// batch is what one transaction takes.
+type batch struct {
+	from, to Position
+	changes  *Changes
+}
+
+// follower reads the ledger behind a position and folds it. Reading, decoding,
+// folding and applying go on at the same time, each in order. After an error
+// it must be dropped: the fold may be ahead of what was applied.
+type follower struct {
+	ledger events.Log
+	stream string // identity of the ledger
+	fold   *Fold
+	rows   int      // that a batch holds
+	at     Position // of the last decision folded; owned by the folding stage while it runs
+}
+
+// run applies the ledger up to and with sequence upTo, or forever when it is
+// 0. apply is called from run's goroutine. What was read before an error is
+// applied before run returns it.
+func (f *follower) run(ctx context.Context, upTo uint64, apply func(context.Context, batch) error) error {
+	if upTo != 0 && f.at.Seq >= upTo {
+		return nil
+	}
+	stagesCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stages, stagesCtx := errgroup.WithContext(stagesCtx)
+	chunks := make(chan *chunk, runtime.GOMAXPROCS(0))
+	batches := make(chan batch)
+	from := f.at.Seq + 1
+	stages.Go(func() error {
+		defer close(chunks)
+		f.read(stagesCtx, stages, from, upTo, chunks)
+		return nil
+	})
+	stages.Go(func() error {
+		defer close(batches)
+		return f.foldChunks(stagesCtx, chunks, batches)
+	})
+	for b := range batches {
+		if err := apply(ctx, b); err != nil {
+			cancel()
+			_ = stages.Wait() // of the cancellation
+			return err
+		}
+	}
+	return stages.Wait()
+}
+
+// read hands chunks on in order, each decoding on its own, the last one with
+// the error that ended the reading. At most as many as the channel holds, and
+// one more, are in the air.
+func (f *follower) read(ctx context.Context, stages *errgroup.Group, from, upTo uint64, chunks chan<- *chunk) {
+	send := func(c *chunk) bool {
+		select {
+		case chunks <- c:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	cursor, err := f.ledger.Read(ctx, from)
+	if err != nil {
+		send(failedChunk(errors.Wrapf(err, "projections: read LEDGER from sequence %d", from)))
+		return
+	}
+	defer cursor.Close()
+	for upTo == 0 || from <= upTo {
+		messages, err := cursor.Next(ctx)
+		if err != nil {
+			send(failedChunk(errors.Wrapf(err, "projections: read LEDGER from sequence %d", from)))
+			return
+		}
+		if upTo != 0 {
+			messages = messages[:min(uint64(len(messages)), upTo-from+1)]
+		}
+		from += uint64(len(messages))
+		next := newChunk(messages)
+		stages.Go(func() error { next.decode(); return nil })
+		if !send(next) {
+			return
+		}
+	}
+}
+
+// foldChunks folds what has been read and hands it on when nothing more is at
+// hand, or enough has gathered. A fold that goes on while a batch is applied
+// makes the next one larger.
+func (f *follower) foldChunks(ctx context.Context, chunks <-chan *chunk, batches chan<- batch) error {
+	taken := f.at
+	hand := func() error {
+		b := batch{from: taken, to: f.at, changes: f.fold.Take()}
+		taken = f.at
+		select {
+		case batches <- b:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for next := range chunks {
+		records, failed := next.wait(ctx)
+		for _, r := range records {
+			if err := f.continues(r); err != nil {
+				failed = err // of this one; those behind it do not matter
+				break
+			}
+			if err := f.add(ctx, r); err != nil {
+				return err
+			}
+			if f.fold.Weight() >= f.rows {
+				if err := hand(); err != nil {
+					return err
+				}
+			}
+		}
+		if f.fold.Decisions() > 0 && (failed != nil || len(chunks) == 0) {
+			if err := hand(); err != nil {
+				return err
+			}
+		}
+		if failed != nil {
+			return failed
+		}
+	}
+	if f.fold.Decisions() > 0 {
+		return hand()
+	}
+	return ctx.Err()
+}
+
+// continues makes sure that a record is the next of the chain.
+func (f *follower) continues(r record) error {
+	d, want := r.decision, f.at.Hash
+	if f.at.Seq == 0 {
+		want = events.GenesisHash
+	}
+	switch {
+	case d.Arrival.Seq != f.at.Seq+1:
+		return damaged("LEDGER sequence %d follows %d", d.Arrival.Seq, f.at.Seq)
+	case d.Prev != want:
+		return damaged("the chain is broken between LEDGER sequences %d and %d", f.at.Seq, d.Arrival.Seq)
+	}
+	return nil
+}
+
+// add folds the next record. After an error the batch is lost: the fold may
+// have taken half of the decision.
+func (f *follower) add(ctx context.Context, r record) error {
+	if err := f.fold.Add(ctx, r.decision, r.hash); err != nil {
+		return asDamage(err)
+	}
+	f.at = Position{Seq: r.decision.Arrival.Seq, Stream: f.stream, Hash: r.hash}
+	return nil
+}

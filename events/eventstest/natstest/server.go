@@ -7,6 +7,7 @@ package natstest
 
 import (
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,15 +35,19 @@ type Options struct {
 type Server struct {
 	options Options
 	dir     string
-	nats    *server.Server
+
+	mu   sync.Mutex
+	nats *server.Server // the one that runs, or ran last
 }
 
 // Start runs a server until the test ends.
 func Start(t testing.TB, options Options) *Server {
 	t.Helper()
 	s := &Server{options: options, dir: t.TempDir()}
-	s.Run(t)
 	t.Cleanup(s.Stop)
+	if s.Run(t); s.running() == nil {
+		t.FailNow()
+	}
 	return s
 }
 
@@ -62,20 +67,34 @@ func (s *Server) Run(t testing.TB) {
 	opts.MaxPayload = maxPayload
 	opts.DontListen = !s.options.Listen
 	opts.Host, opts.Port = "127.0.0.1", server.RANDOM_PORT
-	var err error
-	if s.nats, err = server.NewServer(opts); err != nil {
-		t.Fatalf("new server: %v", err)
+	next, err := server.NewServer(opts)
+	if err != nil {
+		t.Errorf("new server: %v", err) // not Fatal: a test may run it again beside itself
+		return
 	}
-	s.nats.Start()
-	if s.options.Listen && !s.nats.ReadyForConnections(startPatience) {
-		t.Fatal("the server does not take connections")
+	next.Start()
+	if s.options.Listen && !next.ReadyForConnections(startPatience) {
+		t.Error("the server does not take connections")
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nats = next // from here on connections reach it
+}
+
+func (s *Server) running() *server.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nats
 }
 
 // Stop ends the server; its store stays until the test ends.
 func (s *Server) Stop() {
-	s.nats.Shutdown()
-	s.nats.WaitForShutdown()
+	last := s.running()
+	if last == nil {
+		return // it never started
+	}
+	last.Shutdown()
+	last.WaitForShutdown()
 }
 
 // Connect gives a connection in process that ends with the test.
@@ -91,7 +110,7 @@ func (s *Server) Connect(t testing.TB, options ...nats.Option) *nats.Conn {
 
 // InProcessConn is what a connection in process dials, also after the server
 // was run again.
-func (s *Server) InProcessConn() (net.Conn, error) { return s.nats.InProcessConn() }
+func (s *Server) InProcessConn() (net.Conn, error) { return s.running().InProcessConn() }
 
 // URL is where a server that listens is reached.
-func (s *Server) URL() string { return s.nats.ClientURL() }
+func (s *Server) URL() string { return s.running().ClientURL() }

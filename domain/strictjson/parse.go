@@ -3,6 +3,7 @@ package strictjson
 import (
 	"bytes"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/cockroachdb/errors"
@@ -25,6 +26,7 @@ func Parse(raw []byte) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
+	defer p.release()
 	value, err := p.value(0)
 	if err != nil {
 		return Value{}, err
@@ -38,19 +40,32 @@ func Check(raw []byte) error {
 	if err != nil {
 		return err
 	}
+	defer p.release()
 	if err := p.skip(); err != nil {
 		return err
 	}
 	return p.end()
 }
 
+// parser reads one text. Parsers are kept, with their decoder's buffers and the
+// names they have seen: documents of one kind have the same names again and
+// again.
 type parser struct {
 	raw     []byte
+	source  bytes.Buffer
 	decoder *jsontext.Decoder
-	names   map[string]string // names come again and again: one copy of each
+	names   map[string]string
 }
 
+// maxNames bounds the names that a parser keeps for the next text.
+const maxNames = 1024
+
+var parsers = sync.Pool{New: func() any {
+	return &parser{decoder: jsontext.NewDecoder(bytes.NewReader(nil)), names: map[string]string{}}
+}}
+
 // newParser looks at what can be told without reading: size, encoding, a mark.
+// The caller releases what it gets.
 func newParser(raw []byte) (*parser, error) {
 	switch {
 	case len(raw) > MaxBytes:
@@ -62,7 +77,21 @@ func newParser(raw []byte) (*parser, error) {
 	case len(bytes.TrimLeft(raw, " \t\r\n")) == 0:
 		return nil, &Error{Problem: ProblemEmpty}
 	}
-	return &parser{raw: raw, decoder: jsontext.NewDecoder(bytes.NewBuffer(raw)), names: map[string]string{}}, nil
+	p := parsers.Get().(*parser)
+	p.raw = raw
+	p.source = *bytes.NewBuffer(raw) // the decoder reads a buffer in place
+	p.decoder.Reset(&p.source)
+	return p, nil
+}
+
+// release lets go of the text that was read.
+func (p *parser) release() {
+	p.decoder.Reset(bytes.NewReader(nil))
+	p.raw, p.source = nil, bytes.Buffer{}
+	if len(p.names) > maxNames {
+		clear(p.names)
+	}
+	parsers.Put(p)
 }
 
 func firstInvalid(raw []byte) int64 {
@@ -79,31 +108,49 @@ func firstInvalid(raw []byte) int64 {
 
 // value reads a value that has depth arrays and objects around it.
 func (p *parser) value(depth int) (Value, error) {
-	token, err := p.decoder.ReadToken()
+	switch p.decoder.PeekKind() {
+	case '[':
+		if depth == MaxDepth {
+			return Value{}, p.tooDeep()
+		}
+		return p.array(depth + 1)
+	case '{':
+		if depth == MaxDepth {
+			return Value{}, p.tooDeep()
+		}
+		return p.object(depth + 1)
+	}
+	raw, err := p.decoder.ReadValue()
 	if err != nil {
 		return Value{}, p.classify(err)
 	}
-	switch token.Kind() {
+	switch raw.Kind() {
+	case '"':
+		return Value{kind: String, text: unquoted(raw)}, nil
+	case '0':
+		n, _ := strconv.ParseFloat(string(raw), 64) // beyond a double: infinite, with an error
+		return Value{kind: Number, number: n}, nil
 	case 'n':
 		return Value{kind: Null}, nil
-	case 't', 'f':
-		return Value{kind: Bool, flag: token.Bool()}, nil
-	case '"':
-		return Value{kind: String, text: token.String()}, nil
-	case '0':
-		n, _ := strconv.ParseFloat(token.String(), 64) // beyond a double: infinite, with an error
-		return Value{kind: Number, number: n}, nil
+	default:
+		return Value{kind: Bool, flag: raw.Kind() == 't'}, nil
 	}
-	if depth == MaxDepth {
-		return Value{}, p.tooDeep()
+}
+
+// unquoted gives the string that a valid quoted one stands for.
+func unquoted(quoted jsontext.Value) string {
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner)
 	}
-	if token.Kind() == '[' {
-		return p.array(depth + 1)
-	}
-	return p.object(depth + 1)
+	text, _ := jsontext.AppendUnquote(make([]byte, 0, len(inner)), quoted) // it was validated a moment ago
+	return string(text)
 }
 
 func (p *parser) array(depth int) (Value, error) {
+	if err := p.token(); err != nil {
+		return Value{}, err
+	}
 	c := &children{}
 	for p.decoder.PeekKind() != ']' {
 		element, err := p.value(depth)
@@ -112,10 +159,16 @@ func (p *parser) array(depth int) (Value, error) {
 		}
 		c.values = append(c.values, element)
 	}
-	return Value{kind: Array, children: c}, p.close()
+	return Value{kind: Array, children: c}, p.token()
 }
 
+// usualMembers is room for the members of most objects.
+const usualMembers = 8
+
 func (p *parser) object(depth int) (Value, error) {
+	if err := p.token(); err != nil {
+		return Value{}, err
+	}
 	c := &children{}
 	for p.decoder.PeekKind() != '}' {
 		name, err := p.name()
@@ -126,26 +179,30 @@ func (p *parser) object(depth int) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
+		if c.names == nil {
+			c.names, c.values = make([]string, 0, usualMembers), make([]Value, 0, usualMembers)
+		}
 		c.names = append(c.names, name)
 		c.values = append(c.values, member)
 	}
-	return Value{kind: Object, children: c}, p.close()
+	return Value{kind: Object, children: c}, p.token()
 }
 
 func (p *parser) name() (string, error) {
-	token, err := p.decoder.ReadToken()
+	quoted, err := p.decoder.ReadValue()
 	if err != nil {
 		return "", p.classify(err)
 	}
-	name := token.String()
-	if known, ok := p.names[name]; ok {
+	if known, ok := p.names[string(quoted)]; ok {
 		return known, nil
 	}
-	p.names[name] = name
+	name := unquoted(quoted)
+	p.names[string(quoted)] = name
 	return name, nil
 }
 
-func (p *parser) close() error {
+// token reads a bracket.
+func (p *parser) token() error {
 	if _, err := p.decoder.ReadToken(); err != nil {
 		return p.classify(err)
 	}
@@ -178,7 +235,7 @@ func (p *parser) end() error {
 }
 
 func (p *parser) tooDeep() error {
-	return &Error{Problem: ProblemDepth, Offset: p.decoder.InputOffset() - 1}
+	return &Error{Problem: ProblemDepth, Offset: p.decoder.InputOffset()}
 }
 
 // classify says a library's error in the words of this package. The library

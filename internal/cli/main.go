@@ -83,7 +83,7 @@ func (p Program) Run(ctx context.Context, args []string, streams Streams) (code 
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.Bind(streams, logs.logger(streams.Err))
-	if err := parsed.Run(); err != nil {
+	if err := unjoin(parsed.Run()); err != nil {
 		return p.fail(streams, err)
 	}
 	return ExitDone
@@ -123,4 +123,13 @@ func (p Program) fail(streams Streams, err error) int {
 		fmt.Fprintf(streams.Err, "  hint: %s\n", strings.ReplaceAll(hint, "\n", "\n        "))
 	}
 	return ExitCode(err)
+}
+
+// unjoin takes an error out of the list of one that the parser puts it in:
+// hints are not looked for in lists.
+func unjoin(err error) error {
+	if list, ok := err.(interface{ Unwrap() []error }); ok && len(list.Unwrap()) == 1 {
+		return list.Unwrap()[0]
+	}
+	return err
 }

@@ -15,8 +15,9 @@ const (
 	maxFileBytes = 8 << 20
 	// maxPublishBytes bounds what publish holds before it sends the first line.
 	maxPublishBytes = 1 << 30
-	// maxLineBytes bounds a line: an arrival with the names around it.
-	maxLineBytes = 16 << 20
+	// maxLineBytes bounds a line. The longest is a whole checkpoint, whose rows
+	// may hold 32 MiB, all of it escaped.
+	maxLineBytes = 128 << 20
 )
 
 // open gives a file, or standard input for "-".

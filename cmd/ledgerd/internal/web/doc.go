@@ -1,0 +1,16 @@
+// Package web is the daemon's HTTP side: it reads, and writes nothing.
+//
+//	request ─▶ guard ─▶ mux ─▶ typed operation ─▶ wait (?at=) ─▶ Reader ─▶ answer
+//	           (method,  │                                                (as_of,
+//	            size,    ├─▶ event stream                                 ETag)
+//	            token)   └─▶ health, metrics, routes of other packages
+//
+// Model: every answer is read from the views in one snapshot and says as_of,
+// the ledger index of the last decision in them. `?at=` waits until the views
+// have that index. The same as_of and the same query give the same answer, so
+// that an ETag is made of them, and a cached answer costs one small read.
+//
+// The OpenAPI document is generated from the types that are served; nothing is
+// described by hand that could disagree with them. Problems are RFC 9457, with
+// a type that machines can rely on.
+package web

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/cockroachdb/errors"
+	"github.com/google/uuid"
+	"github.com/oklog/run"
+
+	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/datadir"
+	"github.com/ledgerd/ledgerd/internal/decisions"
+	"github.com/ledgerd/ledgerd/internal/writer"
+	"github.com/ledgerd/ledgerd/projections"
+)
+
+// daemon is everything that one ledgerd holds, opened and wired.
+type daemon struct {
+	log *slog.Logger
+
+	dir      *datadir.Dir
+	nats     *natsBackend
+	ledger   events.Log
+	store    projections.Store
+	runner   *projections.Runner
+	writer   *writer.Writer
+	answers  *decisions.Service
+	token    string // readers over HTTP must bear it; "": everybody on this machine may read
+	listener net.Listener
+	http     *http.Server
+	health   *health
+
+	viewsReady chan struct{} // closed when the views are of this program's version
+	announced  func()        // called once, when everything behind the addresses is ready
+	closers    []func() error
+}
+
+// openDaemon takes hold of the data directory and opens everything behind it,
+// in the order in which it is needed. Nothing runs yet.
+func openDaemon(ctx context.Context, c serveCommand, log *slog.Logger) (d *daemon, err error) {
+	d = &daemon{log: log, announced: func() {}}
+	defer func() {
+		if err != nil {
+			err = errors.CombineErrors(err, d.close())
+		}
+	}()
+	if d.dir, err = datadir.Open(c.DataDir); err != nil {
+		return nil, err
+	}
+	d.closeLater(d.dir.Close)
+	if d.token, err = readToken(c.AuthTokenFile); err != nil {
+		return nil, err
+	}
+	if d.listener, err = listen(c.Listen, d.token); err != nil {
+		return nil, err
+	}
+	d.closeLater(func() error { _ = d.listener.Close(); return nil }) // closed already when HTTP was served
+	if d.nats, err = openNATS(ctx, &c, d.dir, log); err != nil {
+		return nil, err
+	}
+	d.closeLater(func() error { d.nats.close(); return nil })
+	if d.store, err = openViews(ctx, d.dir.Path(), c.DatabaseURL); err != nil {
+		return nil, err
+	}
+	d.closeLater(d.store.Close)
+	return d, d.wire()
+}
+
+// wire makes the parts that work on what was opened.
+func (d *daemon) wire() error {
+	arrivals, ledger := d.nats.logs()
+	d.ledger = ledger
+	d.health = &health{nats: d.nats.health}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	d.viewsReady = make(chan struct{})
+	d.runner, err = projections.NewRunner(projections.Config{Log: ledger, Store: d.store, Name: "views", Logger: d.log})
+	if err != nil {
+		return err
+	}
+	d.writer, err = writer.New(writer.Config{
+		Arrivals: arrivals, Ledger: ledger, Epoch: uuid.NewString(), Host: host,
+		Memories: []writer.Memory{d.runner}, Logger: d.log,
+	})
+	if err != nil {
+		return err
+	}
+	d.answers, err = decisions.New(decisions.Config{Conn: d.nats.conn, Ledger: ledger, Logger: d.log})
+	if err != nil {
+		return err
+	}
+	d.http, err = d.httpServer()
+	return err
+}
+
+// run is the wiring diagram: one actor a block. The first that ends ends all.
+func (d *daemon) run(ctx context.Context) (err error) {
+	defer func() { err = errors.CombineErrors(err, d.close()) }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group run.Group
+
+	// The process: SIGINT or SIGTERM ends the context.
+	group.Add(func() error { <-ctx.Done(); return nil }, func(error) { cancel() })
+
+	// The writer decides arrivals.
+	deciding := d.health.add("writer")
+	group.Add(func() error {
+		return keepReading(ctx, deciding, d.log, func() error { return d.writer.RunWithStandby(ctx) }, d.writer.Ready())
+	}, func(error) { cancel() })
+
+	// The runner folds decisions into views.
+	folding := d.health.add("views")
+	group.Add(func() error {
+		return keepReading(ctx, folding, d.log, func() error { return d.runViews(ctx) }, d.viewsReady)
+	}, func(error) { cancel() })
+
+	// The decision service answers who waits for a decision.
+	answering := d.health.add("decisions")
+	group.Add(func() error {
+		answering.running()
+		return keepReading(ctx, answering, d.log, func() error { return d.answers.Run(ctx) }, nil)
+	}, func(error) { cancel() })
+
+	// HTTP answers queries, health and metrics.
+	serving := d.health.add("http")
+	group.Add(func() error {
+		serving.running()
+		return d.serveHTTP()
+	}, func(error) { d.stopHTTP() })
+
+	// The announcement, when the others are ready.
+	group.Add(func() error { return d.announce(ctx) }, func(error) { cancel() })
+
+	return errors.CombineErrors(group.Run(), d.health.failure())
+}
+
+// keepReading runs a loop. One that cannot go on is reported and then waits for
+// the end with the others, so that what is decided stays readable; the daemon
+// ends with its error.
+func keepReading(ctx context.Context, l loop, log *slog.Logger, work func() error, ready <-chan struct{}) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	for {
+		select {
+		case <-ready:
+			l.running()
+			ready = nil
+		case err := <-done:
+			if err == nil || ctx.Err() != nil {
+				return nil
+			}
+			l.stopped(err)
+			log.Error("a part of the daemon has stopped; what is stored stays readable", "part", l.state.Name, "error", err, "hint", errors.FlattenHints(err))
+			<-ctx.Done()
+			return nil // health keeps the error, which the daemon ends with
+		}
+	}
+}
+
+// announce waits until all loops run, and then tells clients where the daemon is.
+func (d *daemon) announce(ctx context.Context) error {
+	for _, ready := range []<-chan struct{}{d.writer.Ready(), d.viewsReady} {
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	if err := d.dir.Announce(d.nats.url, d.httpURL(), d.nats.embedded); err != nil {
+		return err
+	}
+	d.announced()
+	<-ctx.Done()
+	return nil
+}
+
+// closeLater registers what close undoes, last first.
+func (d *daemon) closeLater(closer func() error) { d.closers = append(d.closers, closer) }
+
+func (d *daemon) close() error {
+	var err error
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		err = errors.CombineErrors(err, d.closers[i]())
+	}
+	d.closers = nil
+	return err
+}
+
+// Limits of the HTTP server.
+const (
+	httpHeaderTimeout = 5 * time.Second
+	httpIdleTimeout   = 2 * time.Minute
+	httpMaxHeader     = 64 << 10
+	httpStopTimeout   = 5 * time.Second // how long answers that are under way may take at the end
+)

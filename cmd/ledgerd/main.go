@@ -1,0 +1,50 @@
+// Command ledgerd is the ledger: one process that takes arrivals, decides each
+// of them once, keeps the views and answers queries.
+//
+// Model: daemon.go is the wiring diagram. Everything that runs long is an actor
+// there; everything else is a command in a file of its own. Authority: the data
+// directory's lock says which daemon works on a directory, the streams
+// themselves which one decides. Failure: a loop that cannot go on leaves the
+// rest running and readable, makes the daemon not ready, and is why it ends
+// with exit code 1 when it is stopped.
+package main
+
+import (
+	"os"
+	"runtime/debug"
+
+	"github.com/ledgerd/ledgerd/internal/cli"
+)
+
+const description = `An evidence ledger for paid AI-agent evaluation campaigns.
+
+Every artifact arrival is an event on a NATS JetStream stream; a single writer answers each with exactly one decision; anyone can replay the stream and must get the same ledger, byte for byte.
+
+Examples:
+  ledgerd demo --once                          see all of it on a simulated campaign
+  ledgerd --data-dir ./ledger-data             run the daemon
+  ledgerd query campaign chat-review           where a campaign stands
+  ledgerd query rejections --campaign chat-review`
+
+// commands are ledgerd's commands. Each has its file.
+type commands struct {
+	Serve serveCommand  `cmd:"" default:"withargs" help:"Run the daemon (the default)."`
+	Demo  demoCommand   `cmd:"" help:"Run a simulated campaign through the real path."`
+	Query queryCommands `cmd:"" help:"Read the views."`
+}
+
+func main() {
+	os.Exit(program().Main())
+}
+
+func program() cli.Program {
+	return cli.Program{Name: "ledgerd", Description: description, Commands: &commands{}, Version: version()}
+}
+
+// version is what the binary was built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/cockroachdb/errors"
+
+	"github.com/ledgerd/ledgerd/internal/cli"
+	"github.com/ledgerd/ledgerd/projections"
+	"github.com/ledgerd/ledgerd/store/sqlite"
+)
+
+// viewsName is the SQLite database in the data directory.
+const viewsName = "views.sqlite"
+
+// openViews opens the store of the views: SQLite in the data directory, or the
+// database that is named.
+func openViews(ctx context.Context, dataDir, databaseURL string) (projections.Store, error) {
+	if databaseURL == "" {
+		return sqlite.Open(ctx, filepath.Join(dataDir, viewsName))
+	}
+	return nil, cli.Usagef("--database-url is not served yet")
+}
+
+// runViews brings the views up to this program's fold version, and then
+// follows the ledger.
+func (d *daemon) runViews(ctx context.Context) error {
+	version, err := d.store.Version(ctx)
+	if err != nil {
+		return err
+	}
+	if version != projections.FoldVersion {
+		return errors.Wrapf(projections.ErrAnotherVersion, "version %d", version)
+	}
+	close(d.viewsReady)
+	return d.runner.Run(ctx)
+}

@@ -40,35 +40,42 @@ type daemon struct {
 	closers    []func() error
 }
 
-// openDaemon takes hold of the data directory and opens everything behind it,
-// in the order in which it is needed. Nothing runs yet.
-func openDaemon(ctx context.Context, c serveCommand, log *slog.Logger) (d *daemon, err error) {
-	d = &daemon{log: log, announced: func() {}}
-	defer func() {
-		if err != nil {
-			err = errors.CombineErrors(err, d.close())
-		}
-	}()
+// openDaemon takes hold of the data directory and opens everything behind it.
+// Nothing runs yet.
+func openDaemon(ctx context.Context, c serveCommand, log *slog.Logger) (*daemon, error) {
+	d := &daemon{log: log, announced: func() {}}
+	err := d.open(ctx, &c)
+	if err == nil {
+		err = d.wire()
+	}
+	if err != nil {
+		return nil, errors.CombineErrors(err, d.close())
+	}
+	return d, nil
+}
+
+// open opens what the daemon works on, in the order in which it is needed.
+func (d *daemon) open(ctx context.Context, c *serveCommand) (err error) {
 	if d.dir, err = datadir.Open(c.DataDir); err != nil {
-		return nil, err
+		return err
 	}
 	d.closeLater(d.dir.Close)
 	if d.token, err = readToken(c.AuthTokenFile); err != nil {
-		return nil, err
+		return err
 	}
 	if d.listener, err = listen(c.Listen, d.token); err != nil {
-		return nil, err
+		return err
 	}
 	d.closeLater(func() error { _ = d.listener.Close(); return nil }) // closed already when HTTP was served
-	if d.nats, err = openNATS(ctx, &c, d.dir, log); err != nil {
-		return nil, err
+	if d.nats, err = openNATS(ctx, c, d.dir, d.log); err != nil {
+		return err
 	}
 	d.closeLater(func() error { d.nats.close(); return nil })
 	if d.store, err = openViews(ctx, d.dir.Path(), c.DatabaseURL); err != nil {
-		return nil, err
+		return err
 	}
 	d.closeLater(d.store.Close)
-	return d, d.wire()
+	return nil
 }
 
 // wire makes the parts that work on what was opened.

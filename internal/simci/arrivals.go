@@ -51,7 +51,7 @@ func (ci *CI) At(i int) Arrival {
 		return ci.arrival(i, ci.plainBody(s))
 	}
 	m := ci.measurementAt(s.at)
-	e := Evidence{Provenance: m.provenance(ci.archiveSHA256(s.at.artifact)), Execution: ci.execution(s.at)}
+	e := Evidence{Provenance: m.provenance(ci.archiveSHA256(s.at.artifact)), Execution: ci.execution(s.at, m)}
 	return ci.arrival(i, s.tamper.apply(&e))
 }
 

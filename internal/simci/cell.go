@@ -92,8 +92,9 @@ func Cell(campaign, scenario string, ordinal int64, options ...CellOption) *Evid
 		artifactID:         fmt.Sprint(4_000_000_000 + r.below(900_000_000)),
 		accountingCampaign: "framework-" + r.hex(12),
 	}
+	o.on(r)
 	o.measure(r)
-	o.freeze(scenario)
+	o.defined(define(scenario))
 	for _, option := range options {
 		option(o)
 	}
@@ -104,11 +105,19 @@ func Cell(campaign, scenario string, ordinal int64, options ...CellOption) *Evid
 	}
 }
 
-// freeze sets the digests that a scenario is opened with.
-func (m *measurement) freeze(scenario string) {
-	m.suite = named("suite").hex(64)
-	m.definition = named("definition", scenario).hex(64)
-	m.grader = named("grader", scenario).hex(64)
+// definition is what a scenario is, frozen in digests.
+type definition struct{ suite, definition, grader string }
+
+func define(scenario string) definition {
+	return definition{
+		suite:      named("suite").hex(64),
+		definition: named("definition", scenario).hex(64),
+		grader:     named("grader", scenario).hex(64),
+	}
+}
+
+func (m *measurement) defined(by definition) {
+	m.suite, m.definition, m.grader = by.suite, by.definition, by.grader
 }
 
 // openingData is what a campaign arrival is made of.
@@ -147,8 +156,7 @@ func openingBody(o *openingData) []byte {
 		d.Budget = &domain.Budget{CostUSD: float64(o.budget)}
 	}
 	for _, id := range o.scenarios {
-		var frozen measurement
-		frozen.freeze(id)
+		frozen := define(id)
 		d.Scenarios = append(d.Scenarios, scenarioDocument{ID: id, Label: label(id), DefinitionDigest: frozen.definition, GraderDigest: frozen.grader})
 		for _, ordinal := range o.policy.Ordinals {
 			d.Selected = append(d.Selected, domain.Selection{ScenarioID: id, ExecutionID: ExecutionID(o.policy, id, ordinal), RemoteOrdinal: ordinal})

@@ -14,11 +14,20 @@ type CI struct {
 	policy     *domain.Policy
 	transcript int // bytes of it in each result
 
+	slots     []slot // of every campaign; they are alike
 	campaigns []campaign
 	artifacts []artifact
 	steps     []step
 	expected  []Expected
 	digests   []atomic.Pointer[string] // of the artifacts' archives, once they were packed
+}
+
+// slot is a place in the grid, and what is measured there.
+type slot struct {
+	scenario    string
+	ordinal     int64
+	executionID string
+	definition  definition
 }
 
 // campaign is one that is opened.
@@ -46,7 +55,7 @@ func New(config Config) (*CI, error) {
 	if err != nil {
 		return nil, err
 	}
-	ci := &CI{config: config, policy: policy}
+	ci := &CI{config: config, policy: policy, slots: newSlots(config.Scenarios, policy)}
 	for i := range config.Campaigns {
 		ci.campaigns = append(ci.campaigns, ci.newCampaign(i))
 	}
@@ -60,12 +69,24 @@ func New(config Config) (*CI, error) {
 	return ci, nil
 }
 
+func newSlots(scenarios int, policy *domain.Policy) []slot {
+	slots := make([]slot, 0, scenarios*len(policy.Ordinals))
+	for i := range scenarios {
+		id := scenarioName(i)
+		defined := define(id)
+		for _, ordinal := range policy.Ordinals {
+			slots = append(slots, slot{scenario: id, ordinal: ordinal, executionID: ExecutionID(policy, id, ordinal), definition: defined})
+		}
+	}
+	return slots
+}
+
 func (ci *CI) newCampaign(i int) campaign {
 	r := ci.random(purposeCampaign, uint64(i))
 	c := campaign{
 		id:       fmt.Sprintf("%s-%02d-%s", ci.config.Prefix, i+1, r.hex(6)),
 		revision: r.hex(40),
-		troubles: make([]Trouble, ci.config.Scenarios*len(ci.policy.Ordinals)),
+		troubles: make([]Trouble, len(ci.slots)),
 	}
 	next := 0
 	troubles := ci.config.TroublesOf(i)
@@ -88,14 +109,14 @@ func (ci *CI) checkOpening() error {
 	if !domain.LegalCampaignID(id) || !domain.LegalCampaignID(ci.unopened(0)) {
 		return wrong("%q is no campaign id", id)
 	}
-	for _, ordinal := range ci.policy.Ordinals {
-		if execution := ExecutionID(ci.policy, scenarioName(ci.config.Scenarios-1), ordinal); len(execution) > domain.MaxIDBytes {
-			return wrong("the execution id %q is longer than %d bytes", execution, domain.MaxIDBytes)
+	for i := range ci.slots {
+		if id := ci.slots[i].executionID; len(id) > domain.MaxIDBytes {
+			return wrong("the execution id %q is longer than %d bytes", id, domain.MaxIDBytes)
 		}
 	}
 	// The ledger prints what a preset stands for, and every field.
 	size := len(ci.opening(0, false)) + presetBytes
-	if slots := len(ci.campaigns[0].troubles); slots > domain.MaxSelections || size > maxOpeningBytes {
+	if slots := len(ci.slots); slots > domain.MaxSelections || size > maxOpeningBytes {
 		return wrong("a campaign of %d cells is printed in %d bytes; the ledger takes %d cells in %d bytes", slots, size, domain.MaxSelections, maxOpeningBytes)
 	}
 	return nil
@@ -155,8 +176,4 @@ func (ci *CI) opening(campaign int32, other bool) []byte {
 	return openingBody(&data)
 }
 
-// slot says what a campaign's slot stands for.
-func (ci *CI) slot(slot int32) (scenario string, ordinal int64) {
-	n := len(ci.policy.Ordinals)
-	return scenarioName(int(slot) / n), ci.policy.Ordinals[int(slot)%n]
-}
+func (ci *CI) slot(index int32) *slot { return &ci.slots[index] }

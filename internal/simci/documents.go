@@ -182,8 +182,8 @@ func (m *measurement) print(document any, indented bool) []byte {
 	return raw
 }
 
-// vocabulary is what simulated agents talk with.
-var vocabulary = strings.Fields(`the agent reads a file writes its plan asks for approval runs one tool waits
+// vocabulary is what transcripts are made of.
+var vocabulary = strings.Fields(`the runner reads a file writes its plan asks for approval runs one tool waits
 	checks each result again says done then tests pass two of three steps remain`)
 
 // transcriptText is about as compressible as talk is.

@@ -14,22 +14,21 @@ func (ci *CI) measurementAt(at place) *measurement {
 	run := ci.random(purposeRun, uint64(at.artifact))
 	r := ci.random(purposeMeasurement, uint64(a.campaign), uint64(slot), uint64(a.variant))
 
-	m := &measurement{policy: ci.policy, revision: ci.campaigns[a.campaign].revision, transcript: ci.transcript}
-	m.scenario, m.ordinal = ci.slot(slot)
-	m.executionID = ExecutionID(ci.policy, m.scenario, m.ordinal)
+	s := ci.slot(slot)
+	m := &measurement{
+		policy: ci.policy, revision: ci.campaigns[a.campaign].revision,
+		scenario: s.scenario, ordinal: s.ordinal, executionID: s.executionID, transcript: ci.transcript,
+	}
 	m.runID, m.attempt = runID(a.runOf), 1
 	m.artifactID = fmt.Sprint(4_000_000_000 + int64(at.artifact)*3)
 	m.accountingCampaign = "framework-" + run.hex(12)
+	m.on(run) // a job's cells share its machine
 	m.measure(r)
-	m.freeze(m.scenario)
+	m.defined(s.definition)
 	ci.vary(m, a, slot)
-
-	// A job runs on one machine, so its cells share the engine and the image.
-	m.engine = run.hex(64)
-	m.imageID = ci.policy.Database.ImageIDs[run.below(len(ci.policy.Database.ImageIDs))]
-	for _, sibling := range a.slots {
-		scenario, ordinal := ci.slot(sibling)
-		m.siblings = append(m.siblings, ExecutionID(ci.policy, scenario, ordinal))
+	m.siblings = make([]string, len(a.slots))
+	for i, sibling := range a.slots {
+		m.siblings[i] = ci.slot(sibling).executionID
 	}
 	if a.variant == otherExecution {
 		m.siblings = []string{m.executionID}
@@ -76,9 +75,8 @@ func (ci *CI) neighbour(campaign int32) string {
 	return ci.random(purposeCampaign, uint64(len(ci.campaigns))).hex(40)
 }
 
-// execution prints the documents at a place.
-func (ci *CI) execution(at place) archive.Execution {
-	m := ci.measurementAt(at)
+// execution prints the documents of the measurement at a place.
+func (ci *CI) execution(at place, m *measurement) archive.Execution {
 	a := &ci.artifacts[at.artifact]
 	var broken breakage
 	if a.variant == notJSON {

@@ -72,8 +72,6 @@ func (m *measurement) measure(r *random) {
 	m.attemptID = r.hex(32)
 	m.started = epoch.Add(time.Duration(r.below(20*24*3600)) * time.Second).Add(time.Duration(r.below(1000)) * time.Millisecond)
 	m.duration = time.Duration(120_000+r.below(780_000)) * time.Millisecond
-	m.engine = r.hex(64)
-	m.imageID = m.policy.Database.ImageIDs[r.below(len(m.policy.Database.ImageIDs))]
 	m.indented = r.below(2) == 0
 	tokens, micros := int64(4_000+r.below(90_000)), int64(50_000+r.below(600_000))
 	switch r.below(10) {
@@ -86,6 +84,12 @@ func (m *measurement) measure(r *random) {
 		m.coverage, m.tokens, m.micros = reported, &tokens, &micros
 	}
 	m.words = r
+}
+
+// on runs the cell on a machine: its engine and database image.
+func (m *measurement) on(machine *random) {
+	m.engine = machine.hex(64)
+	m.imageID = m.policy.Database.ImageIDs[machine.below(len(m.policy.Database.ImageIDs))]
 }
 
 func (m *measurement) importKey() string {

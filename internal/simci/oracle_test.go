@@ -108,7 +108,7 @@ func TestRulesAnswerAsExpected(t *testing.T) {
 		"large cells":    {Seed: 8, Scenarios: 13, CellBytes: 6_000, Stored: true, Troubles: simci.EachTrouble()},
 		"never sealed":   {Seed: 9, Campaigns: 2, Scenarios: 13, Unsealed: true, Troubles: simci.EachTrouble()},
 		"all missing":    {Seed: 10, Scenarios: 2, Troubles: simci.Troubles{simci.Missing: 4}},
-		"many campaigns": {Seed: 11, Campaigns: 40, Scenarios: 5, Troubles: simci.Share(10, 800)},
+		"many campaigns": {Seed: 11, Campaigns: 12, Scenarios: 5, Troubles: simci.Share(10, 800)},
 		"largest":        {Seed: 12, Scenarios: domain.MaxScenarios, Stored: true, Troubles: simci.Share(2_000, 100)},
 	} {
 		t.Run(name, func(t *testing.T) { checkAgainstRules(t, newCI(t, config)) })
@@ -118,8 +118,8 @@ func TestRulesAnswerAsExpected(t *testing.T) {
 // TestEveryTroubleAlone makes sure that no trouble only works beside others.
 func TestEveryTroubleAlone(t *testing.T) {
 	for _, trouble := range simci.AllTroubles() {
-		for seed := range uint64(12) {
-			ci := newCI(t, simci.Config{Seed: seed, Scenarios: 2, Troubles: simci.Troubles{trouble: 1 + int(seed)%4}})
+		for seed := range uint64(4) {
+			ci := newCI(t, simci.Config{Seed: seed, Scenarios: 2, Troubles: simci.Troubles{trouble: 1 + int(seed)}})
 			checkAgainstRules(t, ci)
 			if t.Failed() {
 				t.Fatalf("trouble %s, number %d", trouble, seed)

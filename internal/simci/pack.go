@@ -21,7 +21,7 @@ func (ci *CI) pack(index int32) []byte {
 	written := map[string]bool{}
 	for cell := range ci.artifacts[index].slots {
 		at := place{artifact: index, cell: int32(cell)}
-		e := ci.execution(at)
+		e := ci.execution(at, ci.measurementAt(at))
 		for _, d := range []archive.Document{e.Result, e.Host, e.Definition} {
 			if name := strings.TrimPrefix(d.Path, path.Clean(ci.policy.ResultsPrefix)+"/"); !written[name] {
 				written[name] = true

@@ -50,7 +50,7 @@ type Config struct {
 
 	Role   natsdeploy.Role
 	Name   string // names the connection in the server's lists
-	Logger *slog.Logger
+	Logger *slog.Logger // nil: nothing is logged
 }
 
 // Connect connects as the role. The caller closes the connection. ctx bounds
@@ -59,6 +59,9 @@ type Config struct {
 func Connect(ctx context.Context, cfg Config) (*nats.Conn, *Denials, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, errors.Wrap(err, "connect to the ledger")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	place, err := cfg.resolve()
 	if err != nil {

@@ -32,6 +32,7 @@ type Config struct {
 // Limits. A request that is beyond one gets a problem that names it.
 const (
 	maxURLBytes   = 8 << 10          // keys are at most 512 bytes each, escaped three times that
+	maxIndex      = 1<<53 - 1        // what JSON numbers hold everywhere; also said by the schemas
 	maxStreams    = 64               // each holds a connection and reads what is new
 	maxWaiting    = 1024             // requests that wait for an index
 	maxWait       = 30 * time.Second // also said by the schema of `wait`

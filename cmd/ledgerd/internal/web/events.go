@@ -48,7 +48,7 @@ func (in *eventsInput) Resolve(ctx huma.Context) []error {
 	wrong := checkQuery(url.RawQuery)
 	if in.LastEventID != "" {
 		index, err := strconv.ParseInt(in.LastEventID, 10, 64)
-		if err != nil || index < -1 {
+		if err != nil || index < -1 || index > maxIndex {
 			return append(wrong, &huma.ErrorDetail{Message: "not an id of this stream", Location: "header.Last-Event-ID", Value: in.LastEventID})
 		}
 		in.from = &index

@@ -9,4 +9,5 @@ const (
 	MaxWaiting  = maxWaiting
 	MaxWait     = maxWait
 	DefaultWait = defaultWait
+	StreamPage  = streamPage
 )

@@ -22,13 +22,13 @@ func (s *server) guard(mux *http.ServeMux) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer s.recover(w, r)
 		protect(w.Header())
-		problem := s.refusal(mux, r)
-		if problem != nil {
+		// For every request, because a connection keeps the last one's. A stream
+		// moves its own; without a server (in a test) there is none.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
+		if problem := s.refusal(mux, r); problem != nil {
 			problem.writeTo(w)
 			return
 		}
-		// A stream moves its own deadline; without a server (in a test) there is none.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
 		compressed.ServeHTTP(w, r)
 	}), nil
 }

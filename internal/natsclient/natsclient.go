@@ -49,7 +49,7 @@ type Config struct {
 	CA    string // PEM file: whose certificates the server may show; empty: the system's
 
 	Role   natsdeploy.Role
-	Name   string // names the connection in the server's lists
+	Name   string       // names the connection in the server's lists
 	Logger *slog.Logger // nil: nothing is logged
 }
 

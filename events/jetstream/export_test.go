@@ -1,18 +1,19 @@
 package jetstream
 
-import "time"
+import (
+	"time"
+
+	natsjs "github.com/nats-io/nats.go/jetstream"
+)
 
 // SetAckTimeout makes a publisher impatient, for tests that lose answers.
 func (p *Publisher) SetAckTimeout(timeout time.Duration) { p.ackTimeout = timeout }
 
-// Bounds of a flight, for tests at their edges.
-const (
-	MaxInFlight = maxInFlight
-	MaxSilences = maxSilences
-)
+// MaxInFlight is the bound of a flight.
+const MaxInFlight = maxInFlight
 
-// NotStored is the table of refusals.
-var NotStored = notStored
+// Classify marks an API error of an append.
+func Classify(code natsjs.ErrorCode) error { return classify(&natsjs.APIError{ErrorCode: code}) }
 
 // SyncOf reads a server's answer about its configuration.
 var SyncOf = syncOf

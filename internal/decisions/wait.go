@@ -104,7 +104,7 @@ func notDecided(ctx context.Context, sequence uint64, why error) error {
 	cause := context.Cause(ctx)
 	err := errors.Mark(errors.Wrapf(cause, "no decision on arrival %d (%v)", sequence, why), ErrNotDecided)
 	if errors.Is(cause, context.DeadlineExceeded) {
-		err = errors.WithHint(err, "The arrival is stored and will be decided. Ask again with `ingest status`, or look at the daemon's log.")
+		err = errors.WithHint(err, "What is stored will be decided. Ask again with `ingest status`, or look at the daemon's log.")
 	}
 	return err
 }

@@ -1,0 +1,208 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"hash"
+	"math"
+	"strings"
+
+	"github.com/cockroachdb/errors"
+
+	"github.com/ledgerd/ledgerd/projections"
+	"github.com/ledgerd/ledgerd/store/internal/tables"
+)
+
+// Compare reads the live tables in the snapshot of one transaction, so that
+// writers go on, and the built ones, to which nobody writes meanwhile.
+func (b *builder) Compare(ctx context.Context, catchUp func(context.Context, projections.Position) error) (*projections.Comparison, error) {
+	before, err := b.store.reader.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, classify(ctx, err, "compare")
+	}
+	defer func() { _ = before.Rollback() }()        // it only read
+	current, err := readProgress(ctx, before, live) // the snapshot begins here
+	switch {
+	case err != nil:
+		return nil, classify(ctx, err, "compare")
+	case current.version != projections.FoldVersion:
+		return nil, anotherVersion(current.version)
+	}
+	if err := catchUp(ctx, current.position); err != nil {
+		return nil, err
+	}
+	built, err := b.store.reader.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, classify(ctx, err, "compare")
+	}
+	defer func() { _ = built.Rollback() }()
+	found, err := readProgress(ctx, built, build)
+	switch {
+	case err != nil:
+		return nil, classify(ctx, err, "compare")
+	case found.position != current.position:
+		return nil, errors.AssertionFailedf("sqlite: the build is at sequence %d, not at %d", found.position.Seq, current.position.Seq)
+	}
+	comparison := &projections.Comparison{At: current.position}
+	for _, view := range b.views {
+		digest, err := b.compareView(ctx, before, built, view)
+		if err != nil {
+			return nil, classify(ctx, err, "compare view "+string(view))
+		}
+		comparison.Digests = append(comparison.Digests, digest)
+	}
+	return comparison, nil
+}
+
+func (b *builder) compareView(ctx context.Context, before, built *sql.Tx, view projections.View) (projections.ViewDigest, error) {
+	shape := tables.ShapeOf(view)
+	liveRows, err := openWalk(ctx, before, string(view), shape)
+	if err != nil {
+		return projections.ViewDigest{}, err
+	}
+	defer liveRows.rows.Close()
+	builtRows, err := openWalk(ctx, built, b.names.view(view), shape)
+	if err != nil {
+		return projections.ViewDigest{}, err
+	}
+	defer builtRows.rows.Close()
+	digest := projections.ViewDigest{View: view}
+	for {
+		if err := liveRows.next(); err != nil {
+			return digest, err
+		}
+		if err := builtRows.next(); err != nil {
+			return digest, err
+		}
+		if liveRows.row == nil && builtRows.row == nil {
+			break
+		}
+		if same := liveRows.row != nil && builtRows.row != nil && bytes.Equal(liveRows.buf, builtRows.buf); !same && digest.Difference == nil {
+			digest.Difference = difference(view, shape, liveRows.row, builtRows.row)
+		}
+	}
+	digest.Rows, digest.Live, digest.Built = builtRows.n, liveRows.sum(), builtRows.sum()
+	return digest, nil
+}
+
+// walk goes through a table by key and hashes its rows.
+type walk struct {
+	rows *sql.Rows
+	row  []any // nil at the end
+	dest []any
+	hash hash.Hash
+	n    int64
+	buf  []byte // the row as it is hashed
+}
+
+func openWalk(ctx context.Context, tx *sql.Tx, table string, shape tables.Shape) (*walk, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(shape.Columns, ", ")+" FROM "+table+" ORDER BY "+strings.Join(shape.Columns[:shape.Key], ", "))
+	if err != nil {
+		return nil, errors.Wrapf(err, "read %s", table)
+	}
+	w := &walk{rows: rows, hash: sha256.New(), row: make([]any, len(shape.Columns)), dest: make([]any, len(shape.Columns))}
+	for i := range w.row {
+		w.dest[i] = &w.row[i]
+	}
+	return w, nil
+}
+
+func (w *walk) next() error {
+	if w.row == nil {
+		return nil
+	}
+	if !w.rows.Next() {
+		w.row = nil
+		return w.rows.Err()
+	}
+	if err := w.rows.Scan(w.dest...); err != nil {
+		return err
+	}
+	w.n++
+	w.buf = w.buf[:0]
+	for _, value := range w.row {
+		w.buf = appendValue(w.buf, value)
+	}
+	w.hash.Write(w.buf)
+	return nil
+}
+
+// appendValue prints a value so that no two rows print the same.
+func appendValue(buf []byte, value any) []byte {
+	switch value := value.(type) {
+	case nil:
+		return append(buf, 'n')
+	case int64:
+		return binary.BigEndian.AppendUint64(append(buf, 'i'), uint64(value))
+	case float64:
+		return binary.BigEndian.AppendUint64(append(buf, 'f'), math.Float64bits(value))
+	case string:
+		return append(binary.BigEndian.AppendUint64(append(buf, 't'), uint64(len(value))), value...)
+	case []byte:
+		return append(binary.BigEndian.AppendUint64(append(buf, 'b'), uint64(len(value))), value...)
+	}
+	panic("sqlite: a value of no type of SQLite's")
+}
+
+func (w *walk) sum() string { return hex.EncodeToString(w.hash.Sum(nil)) }
+
+// difference compares the rows at which two walks are. Up to there they were
+// the same, so the lower key is the one that the other side lacks.
+func difference(view projections.View, shape tables.Shape, liveRow, builtRow []any) *projections.Difference {
+	d := &projections.Difference{View: view}
+	order := 0
+	switch {
+	case liveRow == nil:
+		order = 1
+	case builtRow == nil:
+		order = -1
+	default:
+		order = compareKeys(liveRow[:shape.Key], builtRow[:shape.Key])
+	}
+	key := liveRow
+	if order > 0 {
+		key = builtRow
+	}
+	if order <= 0 {
+		d.Live = rowJSON(shape.Columns, liveRow)
+	}
+	if order >= 0 {
+		d.Built = rowJSON(shape.Columns, builtRow)
+	}
+	d.Key = rowJSON(shape.Columns[:shape.Key], key[:shape.Key])
+	return d
+}
+
+// compareKeys orders keys like SQLite does: texts by their bytes.
+func compareKeys(a, b []any) int {
+	for i := range a {
+		switch left := a[i].(type) {
+		case int64:
+			if right := b[i].(int64); left != right {
+				return map[bool]int{true: -1, false: 1}[left < right]
+			}
+		case string:
+			if order := strings.Compare(left, b[i].(string)); order != 0 {
+				return order
+			}
+		}
+	}
+	return 0
+}
+
+func rowJSON(columns []string, row []any) string {
+	object := make(map[string]any, len(columns))
+	for i, column := range columns {
+		object[column] = row[i]
+	}
+	printed, err := json.Marshal(object)
+	if err != nil {
+		panic("sqlite: print a row: " + err.Error()) // numbers and texts
+	}
+	return string(printed)
+}

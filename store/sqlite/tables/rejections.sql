@@ -1,0 +1,23 @@
+CREATE TABLE {rejections} (
+	ledger_index           INTEGER PRIMARY KEY,
+	at                     TEXT NOT NULL,
+	campaign               TEXT NOT NULL,
+	kind                   TEXT NOT NULL,
+	reason                 TEXT NOT NULL,
+	field                  TEXT NOT NULL,
+	detail                 TEXT NOT NULL,
+	arrival_id             TEXT NOT NULL,
+	import_key             TEXT NOT NULL,
+	-- The provenance of cells, NULL as a whole for everything else.
+	repository             TEXT,
+	workflow               TEXT,
+	workflow_ref           TEXT,
+	run_id                 TEXT,
+	run_attempt            INTEGER,
+	artifact_id            TEXT,
+	archive_sha256         TEXT,
+	target_source_revision TEXT
+) STRICT;
+-- finish
+CREATE INDEX rejections_by_campaign{n} ON {rejections} (campaign, ledger_index);
+CREATE INDEX rejections_by_reason{n} ON {rejections} (reason, ledger_index);

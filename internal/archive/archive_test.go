@@ -39,7 +39,7 @@ func TestReadsExecutionsWithTheirDocuments(t *testing.T) {
 		{name: "7-1/b-r1/definition.json", content: `{"scenarioId":"b"}`},
 		{name: "7-1/a-r1/attempt-1/result.json", content: `{"executionId":"a"}`, attributes: 0o100644 << 16},
 		{name: "7-1/a-r1/attempt-1/definition.json", content: `{"scenarioId":"a"}`, method: 8},
-		{name: "7-1/a-r1/attempt-1/host.json", content: `{"region":"eu"}`},
+		{name: "7-1/a-r1/attempt-1/host.json", content: `{"region":"eu"}`, descriptor: "signed", localSize: p(uint32(15))}, // known before it was packed
 		{name: "7-1/a-r1/naïve.log", content: "log", flags: 1 << 11},
 	}}
 	raw := z.bytes()

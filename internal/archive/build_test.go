@@ -126,7 +126,7 @@ func (f file) append(out, list []byte) ([]byte, []byte) {
 	out = le32(out, 0x04034b50)
 	out = le16(out, 20, or(f.localFlags, flags), or(f.localMethod, f.method), 0, 0)
 	if f.descriptor != "" {
-		out = le32(out, 0, 0, 0)
+		out = le32(out, 0, 0, or(f.localSize, 0))
 	} else {
 		out = le32(out, crc, packedSize, or(f.localSize, size))
 	}

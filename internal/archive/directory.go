@@ -179,7 +179,7 @@ func (e *entry) check(disk uint16, extra []byte) error {
 	}
 	switch {
 	case e.flags&flagUTF8 == 0 && !isASCII(e.name):
-		return refuse(ErrArchiveName, "some readers take it for another name; pack the files with names declared as UTF-8 (zip -UN=UTF8), or plain ones", "the name %+q is not declared as UTF-8", excerpt(written))
+		return refuse(ErrArchiveName, "some readers take it for another name; pack the files with a tool that declares UTF-8, or give them ASCII names", "the name %+q is not declared as UTF-8", excerpt(written))
 	case e.flags&(flagEncrypted|flagStrong|flagMasked) != 0:
 		return refuse(ErrArchiveEncrypted, hintRepack, "%q", e.name)
 	case e.flags&flagPatch != 0:

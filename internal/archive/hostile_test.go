@@ -203,6 +203,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		"longer name in its header":   {content: content, localName: "aa"},
 		"other flags in its header":   {content: content, localFlags: p(uint16(1))},
 		"other method in its header":  {content: content, localMethod: p(uint16(8))},
+		"other size, not yet known":   {content: content, descriptor: "signed", localSize: p(uint32(3))},
 		"other size in its header":    {content: content, localSize: p(uint32(3))},
 		"not deflated":                {content: content, method: 8, packed: []byte(content)},
 		"half deflated":               {content: content, method: 8, packed: packed[:len(packed)/2]},

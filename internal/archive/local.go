@@ -82,12 +82,13 @@ func (e *entry) checkLocal(header []byte, name string) error {
 	crc := binary.LittleEndian.Uint32(header[14:])
 	packed := binary.LittleEndian.Uint32(header[18:])
 	size := binary.LittleEndian.Uint32(header[22:])
-	later := e.flags&flagDescriptor != 0 && crc == 0 && packed == 0 && size == 0
-	switch {
-	case later:
-	case packed == sentinel32 || size == sentinel32:
+	if packed == sentinel32 || size == sentinel32 {
 		return refuse(ErrArchiveZip64, hintRepack, "%q has its sizes elsewhere", e.name)
-	case crc != e.crc || int64(packed) != e.packed || int64(size) != e.size:
+	}
+	// Whoever writes them behind the data leaves here what it does not know yet.
+	later := e.flags&flagDescriptor != 0
+	same := func(here, listed int64) bool { return here == listed || later && here == 0 }
+	if !same(int64(crc), int64(e.crc)) || !same(int64(packed), e.packed) || !same(int64(size), e.size) {
 		return refuse(ErrArchiveDamaged, hintForged, "%q has other sizes or another checksum in its header", e.name)
 	}
 	return nil

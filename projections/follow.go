@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"math"
 	"runtime"
 
 	"github.com/cockroachdb/errors"
@@ -17,6 +18,9 @@ const (
 	loadRows  = 50_000 // a rebuild's: nobody reads yet; some 100 MiB
 )
 
+// forever follows the ledger beyond every end.
+const forever = math.MaxUint64
+
 // batch is what one transaction takes.
 type batch struct {
 	from, to Position
@@ -31,14 +35,15 @@ type follower struct {
 	stream string // identity of the ledger
 	fold   *Fold
 	rows   int      // that a batch holds
+	whole  bool     // all is one batch, however it comes in
 	at     Position // of the last decision folded; owned by the folding stage while it runs
 }
 
-// run applies the ledger up to and with sequence upTo, or forever when it is
-// 0. apply is called from run's goroutine. What was read before an error is
+// run applies the ledger up to and with sequence upTo, waiting for what is not
+// there yet. apply is called from run's goroutine. What was read before an error is
 // applied before run returns it.
 func (f *follower) run(ctx context.Context, upTo uint64, apply func(context.Context, batch) error) error {
-	if upTo != 0 && f.at.Seq >= upTo {
+	if f.at.Seq >= upTo {
 		return nil
 	}
 	stagesCtx, cancel := context.WithCancel(ctx)
@@ -84,15 +89,13 @@ func (f *follower) read(ctx context.Context, stages *errgroup.Group, from, upTo 
 		return
 	}
 	defer cursor.Close()
-	for upTo == 0 || from <= upTo {
+	for from <= upTo {
 		messages, err := cursor.Next(ctx)
 		if err != nil {
 			send(failedChunk(errors.Wrapf(err, "projections: read LEDGER from sequence %d", from)))
 			return
 		}
-		if upTo != 0 {
-			messages = messages[:min(uint64(len(messages)), upTo-from+1)]
-		}
+		messages = messages[:min(uint64(len(messages)), upTo-from+1)]
 		from += uint64(len(messages))
 		next := newChunk(messages)
 		stages.Go(func() error { next.decode(); return nil })
@@ -133,7 +136,7 @@ func (f *follower) foldChunks(ctx context.Context, chunks <-chan *chunk, batches
 				}
 			}
 		}
-		if f.fold.Decisions() > 0 && (failed != nil || len(chunks) == 0) {
+		if f.fold.Decisions() > 0 && (failed != nil || len(chunks) == 0 && !f.whole) {
 			if err := hand(); err != nil {
 				return err
 			}

@@ -123,7 +123,7 @@ func (r *Runner) pass(ctx context.Context) error {
 		return err
 	}
 	follower := &follower{ledger: r.config.Log, stream: stream, fold: NewFold(r.config.Log), rows: applyRows, at: position}
-	return follower.run(ctx, 0, r.apply)
+	return follower.run(ctx, forever, r.apply)
 }
 
 func (r *Runner) apply(ctx context.Context, b batch) error {

@@ -32,6 +32,10 @@ type Position struct {
 // first.
 func (p Position) AsOf() int64 { return int64(p.Seq) - 1 }
 
+// SameRecord reports whether two positions are behind the same record,
+// whatever stream it was read from: a stream that was copied is another one.
+func (p Position) SameRecord(other Position) bool { return p.Seq == other.Seq && p.Hash == other.Hash }
+
 // Store keeps the views. Implementations: store/sqlite and store/postgres;
 // both pass storetest.Conformance. A Store is safe for concurrent use.
 //
@@ -52,8 +56,9 @@ type Store interface {
 
 	// Build starts new, empty views beside the live ones and takes the lock
 	// that keeps other rebuilds out. What an earlier build left behind when it
-	// crashed is dropped. No views means all of them. Errors:
-	// ErrRebuildRunning, ErrUnavailable.
+	// crashed is dropped. No views means all of them; live views of another
+	// version are rebuilt all together or not at all (ErrAnotherVersion).
+	// Errors: ErrRebuildRunning, ErrAnotherVersion, ErrUnavailable.
 	Build(ctx context.Context, views ...View) (Build, error)
 
 	// Close releases everything. A Build must be closed before.
@@ -73,8 +78,9 @@ type Build interface {
 	Finish(ctx context.Context) error
 
 	// Compare looks at the live views as they are now, at some position; calls
-	// catchUp, which loads the build up to exactly that position; and compares
-	// the rows of every rebuilt view. Live writers and readers go on meanwhile.
+	// catchUp, which loads the build up to exactly that sequence and hash; and
+	// compares the rows of every rebuilt view. Live writers and readers go on
+	// meanwhile. Error: ErrAnotherVersion when the live views are of one.
 	Compare(ctx context.Context, catchUp func(ctx context.Context, live Position) error) (*Comparison, error)
 
 	// Switch makes the rebuilt views the live ones, in one transaction that
@@ -82,7 +88,8 @@ type Build interface {
 	// build lacks up to there (nothing, mostly), applies that, and switches.
 	// Readers see all of the old rows or all of the new ones. rest is given
 	// the build's position and the live one and answers the position that the
-	// changes lead to.
+	// changes lead to. When some views stay as they are, that is the live
+	// sequence and hash.
 	Switch(ctx context.Context, rest func(ctx context.Context, build, live Position) (Position, *Changes, error)) error
 
 	// Close ends the build and gives the lock back. Unless Switch succeeded

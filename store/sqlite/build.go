@@ -146,7 +146,7 @@ func (b *builder) catchUp(
 	if err != nil {
 		return projections.Position{}, err
 	}
-	if len(b.views) < len(projections.Views()) && to != current.position {
+	if len(b.views) < len(projections.Views()) && !to.SameRecord(current.position) {
 		return projections.Position{}, errors.AssertionFailedf("sqlite: some views would be at sequence %d, the others at %d", to.Seq, current.position.Seq)
 	}
 	if changes == nil {

@@ -45,7 +45,7 @@ func (b *builder) Compare(ctx context.Context, catchUp func(context.Context, pro
 	switch {
 	case err != nil:
 		return nil, classify(ctx, err, "compare")
-	case found.position != current.position:
+	case !found.position.SameRecord(current.position):
 		return nil, errors.AssertionFailedf("sqlite: the build is at sequence %d, not at %d", found.position.Seq, current.position.Seq)
 	}
 	comparison := &projections.Comparison{At: current.position}

@@ -47,6 +47,11 @@ func Conformance(t *testing.T, fresh func(t *testing.T) Database) {
 		{"one rebuild at a time", testRebuildRunning},
 		{"a rebuild crashed", testAbandoned},
 		{"readers see no gap", testNoGap},
+		{"rebuild under a runner and readers", testRunAndRebuild},
+		{"rebuild shows differences", testRebuildDiffers},
+		{"rebuild another version", testRebuildVersion},
+		{"rebuild from another ledger", testRebuildLedger},
+		{"rebuild ends early", testRebuildEndsEarly},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, fresh(t)) })
 	}

@@ -8,11 +8,11 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"hash"
 	"math"
 	"strings"
 
 	"github.com/cockroachdb/errors"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/store/internal/tables"
@@ -59,44 +59,80 @@ func (b *builder) Compare(ctx context.Context, catchUp func(context.Context, pro
 	return comparison, nil
 }
 
+// compareView hashes both tables at the same time, and looks for the first
+// difference only when there is one.
 func (b *builder) compareView(ctx context.Context, before, built *sql.Tx, view projections.View) (projections.ViewDigest, error) {
+	shape := tables.ShapeOf(view)
+	digest := projections.ViewDigest{View: view}
+	both, hashing := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		digest.Live, _, err = digestOf(hashing, before, string(view), shape)
+		return err
+	})
+	both.Go(func() (err error) {
+		digest.Built, digest.Rows, err = digestOf(hashing, built, b.names.view(view), shape)
+		return err
+	})
+	err := both.Wait()
+	if err == nil && digest.Live != digest.Built {
+		digest.Difference, err = b.findDifference(ctx, before, built, view)
+	}
+	return digest, err
+}
+
+func digestOf(ctx context.Context, tx *sql.Tx, table string, shape tables.Shape) (digest string, n int64, err error) {
+	w, err := openWalk(ctx, tx, table, shape)
+	if err != nil {
+		return "", 0, err
+	}
+	defer w.rows.Close()
+	sum := sha256.New()
+	for {
+		if err := w.next(); err != nil {
+			return "", 0, err
+		}
+		if w.row == nil {
+			return hex.EncodeToString(sum.Sum(nil)), n, nil
+		}
+		sum.Write(w.buf)
+		n++
+	}
+}
+
+// findDifference walks both tables in step.
+func (b *builder) findDifference(ctx context.Context, before, built *sql.Tx, view projections.View) (*projections.Difference, error) {
 	shape := tables.ShapeOf(view)
 	liveRows, err := openWalk(ctx, before, string(view), shape)
 	if err != nil {
-		return projections.ViewDigest{}, err
+		return nil, err
 	}
 	defer liveRows.rows.Close()
 	builtRows, err := openWalk(ctx, built, b.names.view(view), shape)
 	if err != nil {
-		return projections.ViewDigest{}, err
+		return nil, err
 	}
 	defer builtRows.rows.Close()
-	digest := projections.ViewDigest{View: view}
 	for {
 		if err := liveRows.next(); err != nil {
-			return digest, err
+			return nil, err
 		}
 		if err := builtRows.next(); err != nil {
-			return digest, err
+			return nil, err
 		}
-		if liveRows.row == nil && builtRows.row == nil {
-			break
-		}
-		if same := liveRows.row != nil && builtRows.row != nil && bytes.Equal(liveRows.buf, builtRows.buf); !same && digest.Difference == nil {
-			digest.Difference = difference(view, shape, liveRows.row, builtRows.row)
+		switch {
+		case liveRows.row == nil && builtRows.row == nil:
+			return nil, errors.AssertionFailedf("sqlite: view %s has two digests and no difference", view)
+		case liveRows.row == nil || builtRows.row == nil || !bytes.Equal(liveRows.buf, builtRows.buf):
+			return difference(view, shape, liveRows.row, builtRows.row), nil
 		}
 	}
-	digest.Rows, digest.Live, digest.Built = builtRows.n, liveRows.sum(), builtRows.sum()
-	return digest, nil
 }
 
-// walk goes through a table by key and hashes its rows.
+// walk goes through a table by key.
 type walk struct {
 	rows *sql.Rows
 	row  []any // nil at the end
 	dest []any
-	hash hash.Hash
-	n    int64
 	buf  []byte // the row as it is hashed
 }
 
@@ -105,7 +141,7 @@ func openWalk(ctx context.Context, tx *sql.Tx, table string, shape tables.Shape)
 	if err != nil {
 		return nil, errors.Wrapf(err, "read %s", table)
 	}
-	w := &walk{rows: rows, hash: sha256.New(), row: make([]any, len(shape.Columns)), dest: make([]any, len(shape.Columns))}
+	w := &walk{rows: rows, row: make([]any, len(shape.Columns)), dest: make([]any, len(shape.Columns))}
 	for i := range w.row {
 		w.dest[i] = &w.row[i]
 	}
@@ -123,12 +159,10 @@ func (w *walk) next() error {
 	if err := w.rows.Scan(w.dest...); err != nil {
 		return err
 	}
-	w.n++
 	w.buf = w.buf[:0]
 	for _, value := range w.row {
 		w.buf = appendValue(w.buf, value)
 	}
-	w.hash.Write(w.buf)
 	return nil
 }
 
@@ -148,8 +182,6 @@ func appendValue(buf []byte, value any) []byte {
 	}
 	panic("sqlite: a value of no type of SQLite's")
 }
-
-func (w *walk) sum() string { return hex.EncodeToString(w.hash.Sum(nil)) }
 
 // difference compares the rows at which two walks are. Up to there they were
 // the same, so the lower key is the one that the other side lacks.

@@ -21,6 +21,7 @@ type body struct {
 	source  bytes.Buffer
 	decoder *jsontext.Decoder
 	path    []step
+	scratch []byte // a document's bytes, which nobody keeps
 }
 
 // step is one token of a JSON Pointer.
@@ -61,7 +62,10 @@ func readBody[T any](raw []byte, into *T, members []member[T]) *domain.Refusal {
 // release lets go of the bytes that were read.
 func (b *body) release() {
 	b.decoder.Reset(bytes.NewReader(nil))
-	*b = body{decoder: b.decoder, path: b.path[:0]}
+	if cap(b.scratch) > maxScratchBytes {
+		b.scratch = nil
+	}
+	*b = body{decoder: b.decoder, path: b.path[:0], scratch: b.scratch}
 	bodies.Put(b)
 }
 
@@ -201,7 +205,15 @@ func (b *body) text(into *string) *domain.Refusal {
 	return refusal
 }
 
-// bytes reads a string as the bytes that it stands for.
+const (
+	// usualScratchBytes is room for most documents.
+	usualScratchBytes = 16 << 10
+	// maxScratchBytes bounds what is kept for the next body.
+	maxScratchBytes = 1 << 20
+)
+
+// bytes reads a string as the bytes that it stands for, never nil. They are
+// valid until the next call.
 func (b *body) bytes(into *[]byte) *domain.Refusal {
 	if b.decoder.PeekKind() != '"' {
 		return b.wrongType("a string")
@@ -210,8 +222,12 @@ func (b *body) bytes(into *[]byte) *domain.Refusal {
 	if refusal != nil {
 		return refusal
 	}
+	if b.scratch == nil {
+		b.scratch = make([]byte, 0, max(usualScratchBytes, len(value)))
+	}
 	// What was validated a moment ago unquotes without an error.
-	*into, _ = jsontext.AppendUnquote(make([]byte, 0, len(value)), value)
+	b.scratch, _ = jsontext.AppendUnquote(b.scratch[:0], value)
+	*into = b.scratch
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"runtime/debug"
 
 	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/internal/natsclient"
@@ -27,7 +29,15 @@ func (serveCommand) Help() string {
 	return `Without --nats-url the daemon carries its NATS server in itself, and all state is under --data-dir. It prints one line with its addresses when it is ready. SIGTERM stops it in order; nothing is lost.`
 }
 
+// collectPercent is the garbage collector's goal where GOGC does not say
+// otherwise. The daemon keeps little and makes much garbage: with Go's own goal
+// of 100 collecting takes a sixth of the writer's time.
+const collectPercent = 400
+
 func (c *serveCommand) Run(ctx context.Context, streams cli.Streams, log *slog.Logger) error {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectPercent)
+	}
 	d, err := openDaemon(ctx, *c, log)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package writer_test
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -66,6 +67,9 @@ func voids(b *testing.B, n int) []events.Outgoing {
 // as they are, on the same server, in the same run. of_floor is what counts:
 // the writer's rate in parts of the loop's.
 func BenchmarkWriter(b *testing.B) {
+	// As in the daemon, and for the bare loop as well.
+	const collectPercent = 400
+	defer debug.SetGCPercent(debug.SetGCPercent(collectPercent))
 	for _, sync := range []bool{false, true} {
 		for _, p := range payloads {
 			b.Run(fmt.Sprintf("sync_always=%v/%s", sync, p.name), func(b *testing.B) {

@@ -210,7 +210,6 @@ func TestRulesOfTheFutureStopTheWriter(t *testing.T) {
 	}
 }
 
-
 // memory remembers what a test says.
 type memory struct {
 	seq  uint64

@@ -52,6 +52,9 @@ func New(version string) *Metrics {
 	m.registerRebuild()
 	m.registerStore()
 	m.scrapeFails = m.counters("scrape_errors_total", "Scrapes that lack what could not be asked in time, by what was asked.", "source")
+	for _, source := range []string{sourceArrivals, sourceLedger, sourceViews} {
+		m.scrapeFails.WithLabelValues(source)
+	}
 	return m
 }
 

@@ -10,6 +10,13 @@ import (
 	"github.com/ledgerd/ledgerd/projections"
 )
 
+// What is asked during a scrape.
+const (
+	sourceArrivals = "arrivals"
+	sourceLedger   = "ledger"
+	sourceViews    = "views"
+)
+
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
 }
@@ -43,13 +50,13 @@ func (c *streamCollector) Collect(to chan<- prometheus.Metric) {
 	defer cancel()
 	decided, err := c.ledger.Tail(ctx)
 	if err != nil {
-		c.metrics.scrapeFails.WithLabelValues("ledger").Inc()
+		c.metrics.scrapeFails.WithLabelValues(sourceLedger).Inc()
 		return
 	}
 	to <- prometheus.MustNewConstMetric(c.decided, prometheus.CounterValue, float64(decided.Last))
 	stored, err := c.arrivals.Tail(ctx)
 	if err != nil {
-		c.metrics.scrapeFails.WithLabelValues("arrivals").Inc()
+		c.metrics.scrapeFails.WithLabelValues(sourceArrivals).Inc()
 		return
 	}
 	to <- prometheus.MustNewConstMetric(c.stored, prometheus.CounterValue, float64(stored.Last))
@@ -102,20 +109,20 @@ func (c *lagCollector) Collect(to chan<- prometheus.Metric) {
 	defer cancel()
 	position, err := c.views.Position(ctx)
 	if err != nil {
-		c.metrics.scrapeFails.WithLabelValues("views").Inc()
+		c.metrics.scrapeFails.WithLabelValues(sourceViews).Inc()
 		return
 	}
 	to <- prometheus.MustNewConstMetric(c.position, prometheus.GaugeValue, float64(position.Seq))
 	tail, err := c.ledger.Tail(ctx)
 	if err != nil {
-		c.metrics.scrapeFails.WithLabelValues("ledger").Inc()
+		c.metrics.scrapeFails.WithLabelValues(sourceLedger).Inc()
 		return
 	}
 	lag := tail.Last - min(position.Seq, tail.Last)
 	to <- prometheus.MustNewConstMetric(c.entries, prometheus.GaugeValue, float64(lag))
 	age, err := c.age(ctx, position.Seq+1, lag)
 	if err != nil {
-		c.metrics.scrapeFails.WithLabelValues("ledger").Inc()
+		c.metrics.scrapeFails.WithLabelValues(sourceLedger).Inc()
 		return
 	}
 	to <- prometheus.MustNewConstMetric(c.seconds, prometheus.GaugeValue, age.Seconds())

@@ -15,13 +15,15 @@ import (
 	"github.com/ledgerd/ledgerd/events"
 	"github.com/ledgerd/ledgerd/internal/datadir"
 	"github.com/ledgerd/ledgerd/internal/decisions"
+	"github.com/ledgerd/ledgerd/internal/metrics"
 	"github.com/ledgerd/ledgerd/internal/writer"
 	"github.com/ledgerd/ledgerd/projections"
 )
 
 // daemon is everything that one ledgerd holds, opened and wired.
 type daemon struct {
-	log *slog.Logger
+	log     *slog.Logger
+	metrics *metrics.Metrics
 
 	dir      *datadir.Dir
 	nats     *natsBackend
@@ -43,7 +45,7 @@ type daemon struct {
 // openDaemon takes hold of the data directory and opens everything behind it.
 // Nothing runs yet.
 func openDaemon(ctx context.Context, c serveCommand, log *slog.Logger) (*daemon, error) {
-	d := &daemon{log: log, announced: func() {}}
+	d := &daemon{log: log, metrics: metrics.New(version()), announced: func() {}}
 	err := d.open(ctx, &c)
 	if err == nil {
 		err = d.wire()
@@ -74,6 +76,7 @@ func (d *daemon) open(ctx context.Context, c *serveCommand) (err error) {
 	if d.store, err = openViews(ctx, d.dir.Path(), c.DatabaseURL); err != nil {
 		return err
 	}
+	d.store = d.metrics.Store(d.store)
 	d.closeLater(d.store.Close)
 	return nil
 }
@@ -83,18 +86,21 @@ func (d *daemon) wire() error {
 	arrivals, ledger := d.nats.logs()
 	d.ledger = ledger
 	d.health = &health{nats: d.nats.health}
+	d.metrics.WatchStreams(arrivals, ledger)
+	d.metrics.WatchLag(viewsProjection, d.store, ledger)
+	d.metrics.WatchReady(func() bool { ready, _ := d.health.Ready(); return ready })
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	d.viewsReady = make(chan struct{})
-	d.runner, err = projections.NewRunner(projections.Config{Log: ledger, Store: d.store, Name: "views", Logger: d.log})
+	d.runner, err = projections.NewRunner(projections.Config{Log: ledger, Store: d.store, Name: viewsProjection, Observer: d.metrics.Projection(viewsProjection), Logger: d.log})
 	if err != nil {
 		return err
 	}
 	d.writer, err = writer.New(writer.Config{
 		Arrivals: arrivals, Ledger: ledger, Epoch: uuid.NewString(), Host: host,
-		Memories: []writer.Memory{d.runner}, Logger: d.log,
+		Memories: []writer.Memory{d.runner}, Observer: d.metrics.Writer(), Logger: d.log,
 	})
 	if err != nil {
 		return err

@@ -28,9 +28,10 @@ Examples:
 
 // commands are ledgerd's commands. Each has its file.
 type commands struct {
-	Serve serveCommand  `cmd:"" default:"withargs" help:"Run the daemon (the default)."`
-	Demo  demoCommand   `cmd:"" help:"Run a simulated campaign through the real path."`
-	Query queryCommands `cmd:"" help:"Read the views."`
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Run the daemon (the default)."`
+	Demo    demoCommand    `cmd:"" help:"Run a simulated campaign through the real path."`
+	Query   queryCommands  `cmd:"" help:"Read the views."`
+	Rebuild rebuildCommand `cmd:"" help:"Rebuild views beside the live ones, then switch."`
 }
 
 func main() {

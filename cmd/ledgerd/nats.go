@@ -35,19 +35,7 @@ func openNATS(ctx context.Context, c *serveCommand, dir *datadir.Dir, log *slog.
 }
 
 func openEmbedded(ctx context.Context, c *serveCommand, dir *datadir.Dir, log *slog.Logger) (*natsBackend, error) {
-	keys := map[natsdeploy.Role]string{}
-	for _, role := range natsdeploy.Outside() {
-		key, err := dir.PublicKey(role)
-		if err != nil {
-			return nil, err
-		}
-		keys[role] = key
-	}
-	server, err := natsserver.Start(ctx, natsserver.Config{
-		StoreDir: dir.StoreDir(), LedgerID: dir.LedgerID(), Listen: c.NATSListen, MaxStoreBytes: dir.StoreLimit(),
-		Operator: keys[natsdeploy.Operator], Coordinator: keys[natsdeploy.Coordinator], Reader: keys[natsdeploy.Reader],
-		RelaxedSync: c.RelaxedSync, Logger: log,
-	})
+	server, err := startServer(ctx, dir, c.NATSListen, c.RelaxedSync, log)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +51,24 @@ func openEmbedded(ctx context.Context, c *serveCommand, dir *datadir.Dir, log *s
 	b.close = func() { b.conn.Close(); server.Stop() }
 	b.js, err = natsjs.New(b.conn)
 	return b, errors.Wrap(err, "use JetStream")
+}
+
+// startServer runs the embedded server on a data directory. An empty listen
+// address lets in nobody from outside.
+func startServer(ctx context.Context, dir *datadir.Dir, listen string, relaxed bool, log *slog.Logger) (*natsserver.Server, error) {
+	keys := map[natsdeploy.Role]string{}
+	for _, role := range natsdeploy.Outside() {
+		key, err := dir.PublicKey(role)
+		if err != nil {
+			return nil, err
+		}
+		keys[role] = key
+	}
+	return natsserver.Start(ctx, natsserver.Config{
+		StoreDir: dir.StoreDir(), LedgerID: dir.LedgerID(), Listen: listen, MaxStoreBytes: dir.StoreLimit(),
+		Operator: keys[natsdeploy.Operator], Coordinator: keys[natsdeploy.Coordinator], Reader: keys[natsdeploy.Reader],
+		RelaxedSync: relaxed, Logger: log,
+	})
 }
 
 // provisionEmbedded makes the streams with a right that the daemon gives up

@@ -4,8 +4,6 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/cockroachdb/errors"
-
 	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/store/sqlite"
@@ -13,6 +11,9 @@ import (
 
 // viewsName is the SQLite database in the data directory.
 const viewsName = "views.sqlite"
+
+// viewsProjection names the projection in logs, metrics and errors.
+const viewsProjection = "views"
 
 // openViews opens the store of the views: SQLite in the data directory, or the
 // database that is named.
@@ -31,8 +32,21 @@ func (d *daemon) runViews(ctx context.Context) error {
 		return err
 	}
 	if version != projections.FoldVersion {
-		return errors.Wrapf(projections.ErrAnotherVersion, "version %d", version)
+		d.log.Warn("the views were made by another version; they are rebuilt before they are served", "found", version, "wanted", projections.FoldVersion)
+		if err := d.rebuildViews(ctx); err != nil {
+			return err
+		}
 	}
 	close(d.viewsReady)
 	return d.runner.Run(ctx)
+}
+
+func (d *daemon) rebuildViews(ctx context.Context) error {
+	watch := d.metrics.Rebuild()
+	_, err := projections.Rebuild(ctx, projections.RebuildConfig{
+		Log: d.ledger, Store: d.store, Logger: d.log,
+		Progress: func(p projections.RebuildProgress) { watch.Progress(p.Read, p.Target) },
+	})
+	watch.End(err)
+	return err
 }

@@ -20,8 +20,8 @@ import (
 //	retry: 2000
 //
 //	id: 16
-//	event: as_of
-//	data: {"as_of":16}
+//	event: begin
+//	data: {"as_of":20,"after":16}
 //
 //	id: 17
 //	event: entry
@@ -69,7 +69,7 @@ func (in *eventsInput) begin(now int64) int64 {
 
 func (s *server) eventOperation(api huma.API) {
 	op := operation("follow-entries", "/v1/events", "ledger", "Entries as they are decided, as server-sent events")
-	op.Description = "Each event `entry` holds an entry; its id is the entry's index. The first event, `as_of`, says where the stream begins. " +
+	op.Description = "Each event `entry` holds an entry; its id is the entry's index. The first event, `begin`, says where the views are and where the stream begins. " +
 		"A comment line comes when nothing else does. A client that comes back with Last-Event-ID misses nothing."
 	op.Responses["200"] = &huma.Response{
 		Description: "Events until either side ends the stream.",
@@ -86,7 +86,7 @@ func (s *server) eventOperation(api huma.API) {
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			defer s.streams.give()
-			s.stream(ctx, in, in.begin(position.AsOf()))
+			s.stream(ctx, in, position.AsOf())
 		}}, nil
 	})
 }
@@ -100,19 +100,20 @@ func eventSchema(api huma.API) *huma.Schema {
 		}}
 	}
 	return &huma.Schema{Title: "Event", OneOf: []*huma.Schema{
-		event(eventAsOf, schemaOf[streamBegin](api)),
+		event(eventBegin, schemaOf[streamBegin](api)),
 		event(eventEntry, schemaOf[projections.Entry](api)),
 	}}
 }
 
 const (
-	eventAsOf  = "as_of"
+	eventBegin = "begin"
 	eventEntry = "entry"
 )
 
 // streamBegin is the data of the first event.
 type streamBegin struct {
-	AsOf int64 `json:"as_of"`
+	AsOf  int64 `json:"as_of" doc:"Ledger index of the last decision in the views, -1 before the first."`
+	After int64 `json:"after" doc:"Entries behind this index follow."`
 }
 
 // stream is one open event stream. It belongs to its request's goroutine.
@@ -124,7 +125,7 @@ type stream struct {
 	seen   int64 // index of the last entry that was looked at
 }
 
-func (s *server) stream(to huma.Context, in *eventsInput, from int64) {
+func (s *server) stream(to huma.Context, in *eventsInput, asOf int64) {
 	request, writer := humago.Unwrap(to)
 	header := writer.Header()
 	header.Set("Content-Type", "text/event-stream")
@@ -134,20 +135,20 @@ func (s *server) stream(to huma.Context, in *eventsInput, from int64) {
 	ctx, cancel := context.WithCancel(request.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ending, cancel)()
-	open := &stream{server: s, filter: &in.EntryFilter, to: writer, flush: http.NewResponseController(writer), seen: from}
+	open := &stream{server: s, filter: &in.EntryFilter, to: writer, flush: http.NewResponseController(writer), seen: in.begin(asOf)}
 	if request.Method == http.MethodHead {
 		return
 	}
-	if err := open.run(ctx); err != nil && ctx.Err() == nil {
+	if err := open.run(ctx, asOf); err != nil && ctx.Err() == nil {
 		s.Logger.DebugContext(ctx, "an event stream ended", "error", err)
 	}
 }
 
 // run sends until the client has gone or the daemon ends.
-func (st *stream) run(ctx context.Context) error {
+func (st *stream) run(ctx context.Context, asOf int64) error {
 	var begin bytes.Buffer
 	fmt.Fprintf(&begin, "retry: %d\n\n", reconnectDelay.Milliseconds())
-	if err := printEvent(&begin, st.seen, eventAsOf, streamBegin{AsOf: st.seen}); err != nil {
+	if err := printEvent(&begin, st.seen, eventBegin, streamBegin{AsOf: asOf, After: st.seen}); err != nil {
 		return err
 	}
 	if err := st.send(begin.Bytes()); err != nil {

@@ -92,11 +92,12 @@ func (f *follower) comment() {
 	f.t.Fatal("the stream ended without a sign of life")
 }
 
-// wantBegin checks the first event.
-func (f *follower) wantBegin(index int) {
+// wantBegin checks the first event: behind which index the stream begins, while
+// the views are at asOf.
+func (f *follower) wantBegin(index, asOf int) {
 	f.t.Helper()
 	e, ok := f.next()
-	if want := (event{fmt.Sprint(index), "as_of", fmt.Sprintf(`{"as_of":%d}`, index)}); !ok || e != want {
+	if want := (event{fmt.Sprint(index), "begin", fmt.Sprintf(`{"as_of":%d,"after":%d}`, asOf, index)}); !ok || e != want {
 		f.t.Fatalf("the stream begins with %+v, want %+v", e, want)
 	}
 }
@@ -129,7 +130,7 @@ func through(from, to uint64) []uint64 {
 func TestStreamFollows(t *testing.T) {
 	s := serve(t, 10)
 	f := s.follow("/v1/events", "Accept-Encoding", "gzip")
-	f.wantBegin(9)
+	f.wantBegin(9, 9)
 	s.foldTo(11)
 	f.wantEntries(10)
 	s.foldTo(32)
@@ -143,15 +144,15 @@ func TestStreamFollows(t *testing.T) {
 func TestStreamOfAnEmptyLedger(t *testing.T) {
 	s := serve(t, 0)
 	f := s.follow("/v1/events")
-	f.wantBegin(-1)
+	f.wantBegin(-1, -1)
 	f.close()
 	s.foldTo(2)
 	again := s.follow("/v1/events", "Last-Event-ID", f.lastID)
-	again.wantBegin(-1)
+	again.wantBegin(-1, 1)
 	again.wantEntries(0, 1)
 	again.close()
 	once := s.follow("/v1/events", "Last-Event-ID", "0")
-	once.wantBegin(0)
+	once.wantBegin(0, 1)
 	once.wantEntries(1)
 }
 
@@ -176,10 +177,10 @@ func TestStreamSurvivesReconnects(t *testing.T) {
 func TestStreamAfter(t *testing.T) {
 	s := serve(t, 20)
 	past, now, future := s.follow("/v1/events?after=15"), s.follow("/v1/events?after=19"), s.follow("/v1/events?after=21")
-	past.wantBegin(15)
+	past.wantBegin(15, 19)
 	past.wantEntries(16, 17, 18, 19)
-	now.wantBegin(19)
-	future.wantBegin(21)
+	now.wantBegin(19, 19)
+	future.wantBegin(21, 19)
 	s.foldTo(24)
 	past.wantEntries(20, 21, 22, 23)
 	now.wantEntries(20, 21, 22, 23)
@@ -190,7 +191,7 @@ func TestStreamAfter(t *testing.T) {
 func TestStreamFilters(t *testing.T) {
 	s := serve(t, 10)
 	f := s.follow("/v1/events?campaign=beta&kind=seal")
-	f.wantBegin(9)
+	f.wantBegin(9, 9)
 	s.foldTo(28)
 	f.wantEntries(27)
 	s.foldTo(32)
@@ -202,7 +203,7 @@ func TestStreamIsLongerThanAPage(t *testing.T) {
 	s := serve(t, 0, func(s *service, _ *web.Config) { s.ledger = projectionstest.Random(t, 3, 2*web.StreamPage+1) })
 	s.foldTo(2*web.StreamPage + 1)
 	f := s.follow("/v1/events", "Last-Event-ID", "-1")
-	f.wantBegin(-1)
+	f.wantBegin(-1, 2*web.StreamPage)
 	f.wantEntries(through(0, 2*web.StreamPage)...)
 }
 
@@ -224,7 +225,7 @@ func TestStreamHeartbeats(t *testing.T) {
 func TestStreamEndsWithTheViews(t *testing.T) {
 	s := serve(t, 10)
 	f := s.follow("/v1/events")
-	f.wantBegin(9)
+	f.wantBegin(9, 9)
 	s.reader.fail(projections.ErrUnavailable)
 	s.foldTo(12)
 	if e, ok := f.next(); ok {
@@ -232,7 +233,7 @@ func TestStreamEndsWithTheViews(t *testing.T) {
 	}
 	s.reader.fail(nil)
 	again := s.follow("/v1/events", "Last-Event-ID", f.lastID)
-	again.wantBegin(9)
+	again.wantBegin(9, 11)
 	again.wantEntries(10, 11)
 }
 
@@ -272,7 +273,7 @@ func TestStreamGivesItsPlaceBack(t *testing.T) {
 func TestShutdownEndsStreams(t *testing.T) {
 	s := serve(t, 10)
 	f := s.follow("/v1/events")
-	f.wantBegin(9)
+	f.wantBegin(9, 9)
 	if err := s.Config.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}

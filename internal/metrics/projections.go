@@ -70,10 +70,10 @@ func (m *Metrics) Rebuild() *Rebuild {
 	return &Rebuild{m: m}
 }
 
-// Progress says how many decisions of how many are folded.
-func (r *Rebuild) Progress(done, target uint64) {
-	r.m.rebuild.done.Set(float64(done))
-	r.m.rebuild.target.Set(float64(target))
+// Progress says how far it is; it is a projections.RebuildConfig's Progress.
+func (r *Rebuild) Progress(progress projections.RebuildProgress) {
+	r.m.rebuild.done.Set(float64(progress.Read))
+	r.m.rebuild.target.Set(float64(progress.Target))
 }
 
 // End says how it ended; later calls change nothing.

@@ -99,7 +99,7 @@ func TestRebuild(t *testing.T) {
 	m := metrics.New("test")
 	want(t, m, 0, "ledgerd_rebuild_running")
 	rebuild := m.Rebuild()
-	rebuild.Progress(5, 20)
+	rebuild.Progress(projections.RebuildProgress{Stage: projections.StageLoad, Read: 5, Target: 20})
 	want(t, m, 1, "ledgerd_rebuild_running")
 	want(t, m, 5, "ledgerd_rebuild_done_decisions")
 	want(t, m, 20, "ledgerd_rebuild_target_decisions")

@@ -13,7 +13,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web"
-	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/projections/projectionstest"
 	"github.com/ledgerd/ledgerd/store/sqlite"
 )

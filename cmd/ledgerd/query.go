@@ -26,7 +26,7 @@ type queryCommands struct {
 // viewFlags say where the views are. They are read directly, beside a running
 // daemon or without one.
 type viewFlags struct {
-	DataDir     string `name:"data-dir" default:"./ledger-data" placeholder:"DIR" help:"The ledger's data directory."`
+	DataDir     string `name:"data-dir" default:"./ledger-data" help:"The ledger's data directory."`
 	DatabaseURL string `placeholder:"URL" help:"Where the views are kept, when not in the data directory: postgres://…"`
 	JSON        bool   `name:"json" help:"Print JSON instead of a table."`
 }

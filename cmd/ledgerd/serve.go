@@ -13,13 +13,13 @@ import (
 
 type serveCommand struct {
 	natsclient.Flags
-	Listen        string `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Where HTTP is served. Port 0 takes a free one."`
-	NATSListen    string `name:"nats-listen" default:"127.0.0.1:4222" placeholder:"ADDR" help:"Where the embedded NATS server listens. Port 0 takes a free one."`
+	Listen        string `default:"127.0.0.1:8080" help:"Where HTTP is served. Port 0 takes a free one."`
+	NATSListen    string `name:"nats-listen" default:"127.0.0.1:4222" help:"Where the embedded NATS server listens. Port 0 takes a free one."`
 	AuthTokenFile string `placeholder:"FILE" help:"Token that whoever asks over HTTP must bear; needed beyond loopback."`
 	DatabaseURL   string `placeholder:"URL" help:"Where the views are kept: postgres://…; empty: SQLite in the data directory."`
 	Strict        bool   `help:"Refuse an external NATS server whose streams could lose messages, instead of warning."`
 	Replicas      int    `name:"nats-replicas" placeholder:"N" help:"Copies of each stream that is made on an external server (default: 3 on a cluster, else 1)."`
-	StoreBytes    int64  `name:"nats-store-bytes" default:"17179869184" placeholder:"N" help:"Room for both streams when they are made on an external server."`
+	StoreBytes    int64  `name:"nats-store-bytes" default:"17179869184" help:"Room for both streams when they are made on an external server."`
 
 	RelaxedSync bool `hidden:"" help:"For measurements: the embedded server acknowledges before it syncs."`
 }

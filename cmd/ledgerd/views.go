@@ -45,7 +45,7 @@ func (d *daemon) rebuildViews(ctx context.Context) error {
 	watch := d.metrics.Rebuild()
 	_, err := projections.Rebuild(ctx, projections.RebuildConfig{
 		Log: d.ledger, Store: d.store, Logger: d.log,
-		Progress: func(p projections.RebuildProgress) { watch.Progress(p.Read, p.Target) },
+		Progress: watch.Progress,
 	})
 	watch.End(err)
 	return err

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -35,6 +36,8 @@ type Program struct {
 type logFlags struct {
 	Level  slog.Level `name:"log-level" default:"info" help:"Log what is at least this grave: debug, info, warn or error."`
 	Format string     `name:"log-format" enum:"text,json" default:"text" help:"How logs are written: text or json."`
+
+	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
 func (l logFlags) logger(to io.Writer) *slog.Logger {
@@ -79,7 +82,7 @@ func (p Program) Run(ctx context.Context, args []string, streams Streams) (code 
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return p.usage(streams, err)
+		return p.usage(streams, args, err)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.Bind(streams, logs.logger(streams.Err))
@@ -104,12 +107,13 @@ func (p Program) parser(logs *logFlags, streams Streams) (*kong.Kong, error) {
 }
 
 // usage prints what is wrong with the command line and where to read on.
-func (p Program) usage(streams Streams, err error) int {
+func (p Program) usage(streams Streams, args []string, err error) int {
 	command := p.Name
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil {
-		if selected := parse.Context.Command(); selected != "" {
-			command += " " + strings.SplitN(selected, " <", 2)[0]
+		selected, _, _ := strings.Cut(parse.Context.Command(), " <")
+		if first, _, _ := strings.Cut(selected, " "); slices.Contains(args, first) { // not the default command
+			command += " " + selected
 		}
 	}
 	fmt.Fprintf(streams.Err, "%s: %v\n  try: %s --help\n", p.Name, err, command)

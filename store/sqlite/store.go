@@ -13,6 +13,7 @@ import (
 	"go.uber.org/multierr"
 
 	"github.com/ledgerd/ledgerd/projections"
+	"github.com/ledgerd/ledgerd/store/internal/reading"
 )
 
 const (
@@ -26,6 +27,7 @@ const (
 
 // Store is a projections.Store in a SQLite file.
 type Store struct {
+	reading.Reader
 	path   string
 	writer *sql.DB // one connection, whose transactions lock at once
 	reader *sql.DB // query_only
@@ -44,6 +46,7 @@ func WithFault(fault projections.Fault) Option { return func(s *Store) { s.fault
 // processes may have it open.
 func Open(ctx context.Context, path string, options ...Option) (*Store, error) {
 	s := &Store{path: path}
+	s.Reader.Source = source{s}
 	for _, option := range options {
 		option(s)
 	}

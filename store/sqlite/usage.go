@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"strconv"
 
@@ -22,7 +21,8 @@ SELECT day, model, tokens, cost_usd,
 	NOT EXISTS (SELECT 1 FROM imports AS e WHERE e.measurement_key = i.measurement_key AND e.ledger_index < i.ledger_index),
 	void_index IS NULL AND NOT EXISTS (SELECT 1 FROM imports AS e
 		WHERE e.measurement_key = i.measurement_key AND e.ledger_index < i.ledger_index AND e.void_index IS NULL)
-FROM imports AS i`
+FROM imports AS i
+WHERE day >= ?1 AND (day <= ?2 OR ?2 = '')`
 
 type usageKey struct{ day, model string }
 
@@ -30,10 +30,9 @@ type usageAccounts struct {
 	spent, effective domain.Account
 }
 
-func usageOfAll(ctx context.Context, tx *sql.Tx, uq projections.UsageQuery) ([]projections.Usage, error) {
-	q := &query{order: "ledger_index"}
-	between(q, uq)
-	rows, err := tx.QueryContext(ctx, q.text(firstImports, 0), q.args...)
+// UsageOfAll sums over all campaigns.
+func (s snapshot) UsageOfAll(ctx context.Context, uq projections.UsageQuery) ([]projections.Usage, error) {
+	rows, err := s.tx.QueryContext(ctx, firstImports, uq.From, uq.To)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/run"
 
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/internal/datadir"
 	"github.com/ledgerd/ledgerd/internal/decisions"
 	"github.com/ledgerd/ledgerd/internal/metrics"
@@ -45,7 +46,7 @@ type daemon struct {
 // openDaemon takes hold of the data directory and opens everything behind it.
 // Nothing runs yet.
 func openDaemon(ctx context.Context, c serveCommand, log *slog.Logger) (*daemon, error) {
-	d := &daemon{log: log, metrics: metrics.New(version()), announced: func() {}}
+	d := &daemon{log: log, metrics: metrics.New(cli.Version()), announced: func() {}}
 	err := d.open(ctx, &c)
 	if err == nil {
 		err = d.wire()

@@ -70,7 +70,7 @@ func readToken(file string) (string, error) {
 func (d *daemon) httpURL() string { return "http://" + d.listener.Addr().String() }
 
 func (d *daemon) httpServer() (*http.Server, error) {
-	handler, err := web.New(web.Config{Reader: d.store, Health: d.health, WaitFor: d.waitFor, Token: d.token, Metrics: d.metrics.Handler(), Logger: d.log, Version: version()})
+	handler, err := web.New(web.Config{Reader: d.store, Health: d.health, WaitFor: d.waitFor, Token: d.token, Metrics: d.metrics.Handler(), Logger: d.log, Version: cli.Version()})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ package main
 
 import (
 	"os"
-	"runtime/debug"
 
 	"github.com/ledgerd/ledgerd/internal/cli"
 )
@@ -39,13 +38,5 @@ func main() {
 }
 
 func program() cli.Program {
-	return cli.Program{Name: "ledgerd", Description: description, Commands: &commands{}, Version: version()}
-}
-
-// version is what the binary was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
+	return cli.Program{Name: "ledgerd", Description: description, Commands: &commands{}}
 }

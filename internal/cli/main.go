@@ -29,7 +29,6 @@ type Program struct {
 	Name        string
 	Description string
 	Commands    any
-	Version     string
 }
 
 // logFlags are on every command of both binaries.
@@ -100,7 +99,7 @@ func (p Program) parser(logs *logFlags, streams Streams) (*kong.Kong, error) {
 		kong.Embed(logs),
 		kong.Writers(streams.Out, streams.Err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"version": p.Version},
+		kong.Vars{"version": Version()},
 		kong.Exit(func(code int) { panic(exitNow(code)) }),
 	)
 	return parser, errors.Wrap(err, "cli: read the command's own definition")

@@ -72,7 +72,7 @@ func checkpointKey(read *CheckpointRead) (CheckpointKey, *Refusal) {
 }
 
 // refuseObserved checks what the producer says of the whole checkpoint: within
-// the limits, and no smaller than the slice that came of it.
+// the limits, and with no fewer records than the slice that came of it.
 func (r *CheckpointRead) refuseObserved() *Refusal {
 	switch {
 	case r.Observed.Records > checkpoint.MaxRecords:

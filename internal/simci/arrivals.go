@@ -84,6 +84,8 @@ func (what act) kind() domain.Kind {
 		return domain.KindVoid
 	case publishSeal:
 		return domain.KindSeal
+	case publishCheckpoint:
+		return domain.KindCheckpoint
 	default:
 		return domain.KindCampaign
 	}
@@ -98,6 +100,8 @@ func (ci *CI) plainBody(s *step) []byte {
 		return printed(&domain.VoidRequest{ImportKey: "1/1/never-measured", Actor: "operator@example.org", Reason: "a wrong key"})
 	case publishSeal:
 		return printed(&domain.SealRequest{Actor: "operator@example.org"})
+	case publishCheckpoint:
+		return ci.checkpointBody(s)
 	default:
 		return ci.opening(s.campaign, s.act == publishOtherOpening)
 	}

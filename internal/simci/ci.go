@@ -134,6 +134,7 @@ const (
 	purposeOrder
 	purposeMerge
 	purposeID
+	purposeCheckpoint
 )
 
 func (ci *CI) random(path ...uint64) *random {

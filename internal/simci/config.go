@@ -72,8 +72,9 @@ func Share(cells, permille int) Troubles {
 func Demo(seed uint64) Config {
 	troubles := []Troubles{
 		EachTrouble(),
-		{Late: 3, Repeated: 3, Early: 1, Edited: 1, Rerun: 2, NotJSON: 1, Remeasured: 1, OpenedAgain: 1, RepeatedLater: 1, SealedAgain: 1},
-		{Late: 2, Repeated: 1, Missing: 2, Voided: 1, TooLate: 1, WrongBranch: 1, Malformed: 1},
+		{Late: 3, Repeated: 3, Early: 1, Edited: 1, Rerun: 2, NotJSON: 1, Remeasured: 1, OpenedAgain: 1, RepeatedLater: 1, SealedAgain: 1,
+			Settled: 1, Reread: 1},
+		{Late: 2, Repeated: 1, Missing: 2, Voided: 1, TooLate: 1, WrongBranch: 1, Malformed: 1, Awaited: 1, Contradicted: 1},
 	}
 	return Config{
 		Seed:       seed,

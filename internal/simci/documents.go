@@ -113,7 +113,7 @@ func (m *measurement) resultDocument() []byte {
 		FinishedAt:          timestamp(m.started.Add(m.duration)),
 		DurationMS:          m.duration.Milliseconds(),
 		AccountingIdentity:  accountingDocument{CampaignID: m.accountingCampaign, AttemptID: m.attemptID},
-		RunIDs:              []string{"run-" + m.attemptID[:12]},
+		RunIDs:              []string{m.runnerRun()},
 		Cleanup:             m.cleanup,
 		Transcript:          m.transcriptText(),
 		DatabaseIdentity:    m.database(),

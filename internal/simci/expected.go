@@ -12,6 +12,8 @@ type Expected struct {
 	Verdict  domain.VerdictWord
 	Tally    domain.Tally
 	Accepted uint64 // accepted decisions, the opening included
+
+	Checkpoints Checkpoints
 }
 
 // Totals are what the whole plan must come to.
@@ -95,6 +97,7 @@ func (ci *CI) expect() {
 			e.count(m, -1)
 		}
 	}
+	ci.expectCheckpoints()
 	for i := range ci.expected {
 		ci.expected[i].conclude(accounts[i].spent.spend(), accounts[i].effective.spend())
 	}

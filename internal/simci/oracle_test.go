@@ -56,6 +56,7 @@ func checkAgainstRules(t *testing.T, ci *simci.CI) {
 	t.Helper()
 	l := &ledger{states: map[string]*domain.Campaign{}}
 	got := simci.Totals{Outcomes: map[domain.Outcome]int{}, Reasons: map[domain.Reason]int{}}
+	reads := newReads()
 	for a := range ci.Arrivals() {
 		d := l.decide(t, a)
 		if d.Outcome != a.Want.Outcome || d.Reason != a.Want.Reason {
@@ -65,6 +66,7 @@ func checkAgainstRules(t *testing.T, ci *simci.CI) {
 		if d.Outcome == domain.Duplicate && (d.Repeats == nil || *d.Repeats != a.Want.Repeats) {
 			t.Errorf("arrival %d (%s, %s) repeats %v; want %d", a.Index, a.Kind, a.Trouble, d.Repeats, a.Want.Repeats)
 		}
+		reads.add(d)
 		got.Arrivals++
 		got.Outcomes[d.Outcome]++
 		if d.Reason != "" {
@@ -83,7 +85,7 @@ func checkAgainstRules(t *testing.T, ci *simci.CI) {
 			t.Errorf("campaign %s is not open", want.ID)
 			continue
 		}
-		got := simci.Expected{ID: state.ID(), Verdict: state.Word(), Tally: state.Tally(), Accepted: state.Accepted()}
+		got := simci.Expected{ID: state.ID(), Verdict: state.Word(), Tally: state.Tally(), Accepted: state.Accepted(), Checkpoints: reads.of(want.ID)}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("campaign %s: %s", want.ID, diff)
 		}
@@ -139,6 +141,9 @@ func TestDemoShowsEverything(t *testing.T) {
 			t.Errorf("the demo has no %s", trouble)
 		}
 	}
+	if ci.Totals().Outcomes[domain.Pending] == 0 {
+		t.Error("the demo has nothing pending")
+	}
 	var verdicts []domain.VerdictWord
 	for _, e := range ci.Expected() {
 		verdicts = append(verdicts, e.Verdict)
@@ -153,6 +158,7 @@ func TestDemoShowsEverything(t *testing.T) {
 		domain.ReasonDocumentDigestMismatch, domain.ReasonForeignWorkflow, domain.ReasonResultSourceMismatch, domain.ReasonArtifactIdentityInvalid,
 		domain.ReasonCampaignUnknown, domain.ReasonMeasurementConflict, domain.ReasonArrivalMalformed, domain.ReasonDocumentNotJSON,
 		domain.ReasonImportVoided, domain.ReasonCampaignSealed,
+		domain.ReasonCheckpointContradicted, domain.ReasonCheckpointConflict, domain.ReasonCheckpointLimit, domain.ReasonCheckpointMalformed,
 	} {
 		if ci.Totals().Reasons[reason] == 0 {
 			t.Errorf("the demo has no %s", reason)

@@ -6,13 +6,16 @@ import "github.com/ledgerd/ledgerd/domain"
 type step struct {
 	campaign int32 // whose plan it is in
 	at       place // the cell that it is about, when it is about one
-	slot     int32 // likewise
+	slot     int32 // likewise; of a checkpoint's run, nobody when no cell names it
 	act      act
 	tamper   tamper
 	trouble  Trouble
 	outcome  domain.Outcome
 	reason   domain.Reason
 	repeats  int32 // index of the step that a duplicate repeats
+
+	reading reading // of a checkpoint, when it is about one
+	number  int32   // tells the campaign's checkpoint reads apart
 }
 
 // chain is a recipe's steps, which keep their order.
@@ -74,22 +77,27 @@ func (ci *CI) chains(campaign int32) []chain {
 	}
 	r := ci.random(purposeOrder, uint64(campaign), 0)
 	for slot, trouble := range ci.campaigns[campaign].troubles {
-		chains = append(chains, ci.chain(r, campaign, int32(slot), trouble))
+		chains = append(chains, ci.chain(r, campaign, int32(slot), trouble, 0))
 	}
+	runs := ci.newRuns(campaign)
 	troubles := ci.config.TroublesOf(int(campaign))
 	for trouble := slotTroubles; trouble < troublesBehind; trouble++ {
 		if ci.config.Unsealed && trouble.needsSeal() {
 			continue
 		}
 		for range troubles[trouble] {
-			chains = append(chains, ci.chain(r, campaign, 0, trouble))
+			slot, number := int32(0), int32(0)
+			if trouble.OfCheckpoint() {
+				slot, number = runs.next()
+			}
+			chains = append(chains, ci.chain(r, campaign, slot, trouble, number))
 		}
 	}
 	return chains
 }
 
-// chain follows a recipe.
-func (ci *CI) chain(r *random, campaign, slot int32, trouble Trouble) chain {
+// chain follows a recipe. number is that of the checkpoint read it is about.
+func (ci *CI) chain(r *random, campaign, slot int32, trouble Trouble, number int32) chain {
 	var c chain
 	places := map[variant]place{}
 	for _, m := range recipes[trouble].moves {
@@ -101,6 +109,7 @@ func (ci *CI) chain(r *random, campaign, slot int32, trouble Trouble) chain {
 		c.phases = append(c.phases, m.phase)
 		c.steps = append(c.steps, step{
 			campaign: campaign, at: at, slot: slot, act: m.act, tamper: m.tamper, trouble: trouble, outcome: m.outcome, reason: m.reason,
+			reading: m.reading, number: number,
 		})
 	}
 	if recipes[trouble].either {
@@ -151,11 +160,12 @@ func (ci *CI) findRepeats() {
 	type thing struct {
 		campaign, slot int32
 		act            act
+		number         int32
 	}
 	last := map[thing]int32{}
 	for i := range ci.steps {
 		s := &ci.steps[i]
-		about := thing{campaign: s.campaign, slot: s.slot, act: s.act}
+		about := thing{campaign: s.campaign, slot: s.slot, act: s.act, number: s.number}
 		switch s.outcome {
 		case domain.Accepted:
 			last[about] = int32(i)

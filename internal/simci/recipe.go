@@ -54,6 +54,7 @@ const (
 	publishOpening
 	publishOtherOpening
 	publishSeal
+	publishCheckpoint
 )
 
 // move is an arrival that a recipe causes, and its answer.
@@ -62,6 +63,7 @@ type move struct {
 	act     act
 	of      variant // the measurement that a cell or void is about
 	tamper  tamper
+	reading reading // that a checkpoint arrival is about
 	outcome domain.Outcome
 	reason  domain.Reason
 }
@@ -98,6 +100,11 @@ func only(moves ...move) []move { return moves }
 
 func voiding(outcome domain.Outcome) move {
 	return move{phase: measuring, act: publishVoid, of: mainRun, outcome: outcome}
+}
+
+// read is a checkpoint that is read and published.
+func read(what reading, outcome domain.Outcome) move {
+	return move{phase: measuring, act: publishCheckpoint, reading: what, outcome: outcome}
 }
 
 // recipes are the troubles' recipes.
@@ -138,4 +145,18 @@ var recipes = [troublesBehind]recipe{
 	VoidedLater: {name: "void after the seal", moves: only(accepted(mainRun),
 		voiding(domain.Rejected).because(domain.ReasonCampaignSealed).in(afterSeal))},
 	SealedAgain: {name: "sealed again", moves: only(duplicate(noMeasurement).publishing(publishSeal).in(afterSeal))},
+
+	Awaited:      {name: "awaited", moves: only(read(early, domain.Pending))},
+	Settled:      {name: "settled", moves: only(read(early, domain.Pending), read(whole, domain.Accepted))},
+	Reread:       {name: "read again", moves: only(read(whole, domain.Accepted), read(whole, domain.Duplicate), read(early, domain.Duplicate))},
+	Contradicted: {name: "contradicted", moves: only(read(foreignAgent, domain.Rejected).because(domain.ReasonCheckpointContradicted))},
+	Corrected: {name: "corrected", moves: only(read(foreignAgent, domain.Rejected).because(domain.ReasonCheckpointContradicted),
+		read(whole, domain.Accepted))},
+	Disputed: {name: "disputed", moves: only(read(whole, domain.Accepted),
+		read(changedTask, domain.Rejected).because(domain.ReasonCheckpointConflict),
+		read(foreignAgent, domain.Rejected).because(domain.ReasonCheckpointContradicted))},
+	Outgrown:   {name: "outgrown", moves: only(read(tooMany, domain.Rejected).because(domain.ReasonCheckpointLimit))},
+	Unreadable: {name: "unreadable", moves: only(read(otherSchema, domain.Rejected).because(domain.ReasonCheckpointMalformed))},
+	SettledLater: {name: "settled later", moves: only(read(early, domain.Pending),
+		read(whole, domain.Accepted).in(afterSeal), read(whole, domain.Duplicate).in(afterSeal))},
 }

@@ -28,7 +28,7 @@ func everything(ci *simci.CI) string {
 		fmt.Fprintf(digest, "%d %s %s %s %+v %s\n", a.Index, a.Campaign, a.Kind, a.ID, a.Want, a.Body)
 	}
 	for _, e := range ci.Expected() {
-		fmt.Fprintf(digest, "%s %s %d %d\n", e.ID, e.Verdict, e.Tally.Passed, e.Accepted)
+		fmt.Fprintf(digest, "%s %s %d %d %+v\n", e.ID, e.Verdict, e.Tally.Passed, e.Accepted, e.Checkpoints)
 	}
 	return fmt.Sprintf("%x", digest.Sum(nil))
 }

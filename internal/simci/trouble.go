@@ -1,6 +1,7 @@
 package simci
 
-// Trouble is what goes wrong with a slot, or with a whole campaign.
+// Trouble is what goes wrong with a slot, a whole campaign, or the checkpoint
+// of a run.
 type Trouble uint8
 
 // The troubles of a slot. Each slot has at most one.
@@ -37,11 +38,28 @@ const (
 
 // The troubles of a campaign, apart from its slots'.
 const (
-	OpenedAgain    Trouble = iota + slotTroubles // opened twice with the same content
-	OpenedOther                                  // opened again with other content
-	VoidedUnknown                                // a void of an import that there is not
-	SealedAgain                                  // sealed twice
-	troublesBehind                               // number of all
+	OpenedAgain   Trouble = iota + slotTroubles // opened twice with the same content
+	OpenedOther                                 // opened again with other content
+	VoidedUnknown                               // a void of an import that there is not
+	SealedAgain                                 // sealed twice
+
+	ownTroubles // number of the above
+)
+
+// The troubles with the checkpoint of a runner's run. The run is one that a
+// cell names, where there is one.
+const (
+	Awaited      Trouble = iota + ownTroubles // read while the answer is awaited, and never again
+	Settled                                   // read too early, then when it binds
+	Reread                                    // bound, then read again, at last from a copy that lags
+	Contradicted                              // the answer went to another agent
+	Corrected                                 // contradicted at first, then it binds
+	Disputed                                  // bound, then read with other records, twice
+	Outgrown                                  // more records than a checkpoint may have
+	Unreadable                                // its header is of an unknown schema
+	SettledLater                              // read too early, then after the seal
+
+	troublesBehind // number of all
 )
 
 // String names the trouble in a word for tables and logs.
@@ -54,6 +72,9 @@ func (t Trouble) String() string {
 
 // OfSlot reports whether the trouble takes a slot of its campaign.
 func (t Trouble) OfSlot() bool { return t < slotTroubles }
+
+// OfCheckpoint reports whether the trouble is with a run's checkpoint.
+func (t Trouble) OfCheckpoint() bool { return t >= ownTroubles && t < troublesBehind }
 
 // AllTroubles lists every trouble but None.
 func AllTroubles() []Trouble {

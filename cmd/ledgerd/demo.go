@@ -23,7 +23,7 @@ type demoCommand struct {
 
 // Help is shown below the command's flags.
 func (demoCommand) Help() string {
-	return `Starts a daemon in a temporary directory on free ports, lets a simulated CI's jobs write their artifacts, and publishes what is in them: late, repeated, out of order, edited, from the wrong branch, re-run, conflicting, unreadable. Then it shows what the ledger made of it, and whether that is what it must be.
+	return `Starts a daemon in a temporary directory on free ports, lets a simulated CI's jobs write their artifacts, and publishes what is in them: late, repeated, out of order, edited, from the wrong branch, re-run, conflicting, unreadable. Meanwhile observers read the checkpoints of some runs. Then it shows what the ledger made of it, and whether that is what it must be.
 
 Example:
   ledgerd demo --once`
@@ -94,7 +94,7 @@ func (c *demoCommand) show(ctx context.Context, d *daemon, artifacts string, str
 	if err != nil {
 		return err
 	}
-	if err := run.check(summary); err != nil {
+	if err := run.check(ctx, summary); err != nil {
 		return err
 	}
 	if c.JSON {

@@ -29,10 +29,11 @@ const demoSource = "/ledgerd/demo"
 // demoRun publishes a simulated CI to a daemon and compares what comes of it
 // with what must.
 type demoRun struct {
-	daemon *daemon
-	ci     *simci.CI
-	log    *slog.Logger
-	wrong  []string // answers that are not what they must be
+	daemon  *daemon
+	ci      *simci.CI
+	log     *slog.Logger
+	answers readAnswers // to the reads of checkpoints
+	wrong   []string    // answers that are not what they must be
 }
 
 // publish sends the plan through the listener, as any producer does, and reads
@@ -75,6 +76,7 @@ func (r *demoRun) compare(ctx context.Context, conn *nats.Conn, plan []simci.Arr
 			}
 		}
 	}
+	r.answers = readAnswers{}
 	i := 0
 	for answer, err := range decisions.WaitAll(ctx, conn, sequences) {
 		if err != nil {
@@ -83,6 +85,7 @@ func (r *demoRun) compare(ctx context.Context, conn *nats.Conn, plan []simci.Arr
 		if d, want := answer.Decision, plan[i].Want; d.Outcome != want.Outcome || d.Reason != want.Reason {
 			r.wrong = append(r.wrong, fmt.Sprintf("arrival %d (%s): %s %s, must be %s %s: %s", answer.Sequence, plan[i].Trouble, d.Outcome, d.Reason, want.Outcome, want.Reason, d.Detail))
 		}
+		r.answers.add(answer.Decision)
 		i++
 		bar.Add(1)
 	}
@@ -143,7 +146,7 @@ func (r *demoRun) summarise(ctx context.Context) (*demoSummary, error) {
 	return s, nil
 }
 
-// print shows the campaigns with their grids, and the refusals.
+// print shows the campaigns with their grids and checkpoints, and the refusals.
 func (r *demoRun) print(ctx context.Context, out io.Writer, s *demoSummary) error {
 	for _, id := range r.ci.Campaigns() {
 		answer, err := readCampaign(ctx, r.daemon.store, id)
@@ -151,6 +154,9 @@ func (r *demoRun) print(ctx context.Context, out io.Writer, s *demoSummary) erro
 			return err
 		}
 		fmt.Fprintf(out, "\n%s%s", campaignText(&answer.Campaign), cellsTable(answer.Cells))
+		if err := r.printCheckpoints(ctx, out, id); err != nil {
+			return err
+		}
 	}
 	heading(out, "%d arrivals: %d accepted, %d duplicate, %d pending, %d rejected", s.Arrivals, s.Accepted, s.Duplicate, s.Pending, s.Rejected)
 	fmt.Fprint(out, reasonsTable(s.Reasons))
@@ -174,12 +180,15 @@ func reasonsTable(reasons map[domain.Reason]int64) string {
 }
 
 // check compares the campaigns with what they must come to.
-func (r *demoRun) check(s *demoSummary) error {
+func (r *demoRun) check(ctx context.Context, s *demoSummary) error {
 	for i, want := range r.ci.Expected() {
 		got := s.Campaigns[i]
 		if got.Verdict != want.Verdict || got.Passed != want.Tally.Passed || got.Failed != want.Tally.Failed || got.Missing != want.Tally.Missing ||
 			orUnknown(got.CostUSD) != orUnknown(want.Tally.Spent.CostUSD) {
 			r.wrong = append(r.wrong, fmt.Sprintf("campaign %s came to %+v, must be %s %+v", got.ID, got, want.Verdict, want.Tally))
+		}
+		if err := r.checkCheckpoints(ctx, want); err != nil {
+			return err
 		}
 	}
 	if len(r.wrong) == 0 {

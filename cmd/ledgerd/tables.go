@@ -203,13 +203,37 @@ func checkpointsTable(checkpoints []projections.Checkpoint) string {
 	wrap(t, "why")
 	for i := range checkpoints {
 		c := &checkpoints[i]
-		var cells []string
-		for _, cell := range c.Cells {
-			cells = append(cells, fmt.Sprintf("%s/%d", cell.ScenarioID, cell.Ordinal))
-		}
-		t.AppendRow(table.Row{c.Index, c.Campaign, c.RunID, c.TurnID, c.RequestID, c.Outcome, strings.Join(cells, ", "), strings.TrimSpace(string(c.Reason) + " " + c.Detail)})
+		t.AppendRow(table.Row{c.Index, c.Campaign, c.RunID, c.TurnID, c.RequestID, c.Outcome, checkpointCells(c), checkpointWhy(c)})
 	}
 	return render(t)
+}
+
+// demoCheckpointsTable is one campaign's checkpoints, with every answer that a
+// read got.
+func demoCheckpointsTable(checkpoints []projections.Checkpoint, answers readAnswers) string {
+	t := newTable("run", "turn", "request", "outcome", "cells", "answers in turn", "why")
+	wrap(t, "why")
+	for i := range checkpoints {
+		c := &checkpoints[i]
+		t.AppendRow(table.Row{c.RunID, c.TurnID, c.RequestID, c.Outcome, checkpointCells(c), answers.of(c), checkpointWhy(c)})
+	}
+	return render(t)
+}
+
+// checkpointCells are the slots whose cells name the run.
+func checkpointCells(c *projections.Checkpoint) string {
+	var cells []string
+	for _, cell := range c.Cells {
+		cells = append(cells, fmt.Sprintf("%s/%d", cell.ScenarioID, cell.Ordinal))
+	}
+	return strings.Join(cells, ", ")
+}
+
+func checkpointWhy(c *projections.Checkpoint) string {
+	if c.Reason == "" {
+		return c.Detail
+	}
+	return string(c.Reason) + ": " + c.Detail
 }
 
 func entriesTable(entries []projections.Entry) string {

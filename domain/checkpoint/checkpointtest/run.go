@@ -48,7 +48,7 @@ func NewRun(name string) *Run {
 	}
 }
 
-const idDigits = 12
+const idDigits = 6
 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))

@@ -1,0 +1,127 @@
+package transparency_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/errors"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/ledgerd/ledgerd/projections/transparency"
+)
+
+func signHead(t testing.TB, keys *transparency.Keys, size int64, root tlog.Hash) transparency.Head {
+	t.Helper()
+	head, err := transparency.SignHead(keys.Signer, size, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head
+}
+
+// TestHeadFormat: the text is what C2SP's tlog-checkpoint has, and what the
+// note package reads.
+func TestHeadFormat(t *testing.T) {
+	keys := newKeys(t)
+	head := signHead(t, keys, 20852163, tlog.Hash{1, 2, 3})
+	text, signature, found := strings.Cut(head.Note, "\n\n")
+	if !found || text != testOrigin+"\n20852163\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=" || !strings.HasPrefix(signature, "— "+testOrigin+" ") {
+		t.Errorf("the note is %q", head.Note)
+	}
+	key := parseKey(t, keys.Current())
+	opened, err := note.Open([]byte(head.Note), note.VerifierList(key))
+	if err != nil || opened.Text != text+"\n" {
+		t.Errorf("%v", err)
+	}
+	got, err := transparency.OpenHead(head.Note, parseKey(t, newKeys(t).Current()), key, key)
+	if err != nil || got != head {
+		t.Errorf("opened %+v, %v", got, err)
+	}
+	if again := signHead(t, keys, 20852163, tlog.Hash{1, 2, 3}); again != head {
+		t.Errorf("signed again: %+v", again)
+	}
+}
+
+// TestHeadsWithWitnesses: signatures of others do not disturb.
+func TestHeadsWithWitnesses(t *testing.T) {
+	keys := newKeys(t)
+	head := signHead(t, keys, 7, tlog.Hash{7})
+	secret, _, err := note.GenerateKey(nil, "witness.example.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	witness, err := note.NewSigner(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := note.Open([]byte(head.Note), note.VerifierList(parseKey(t, keys.Current())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cosigned, err := note.Sign(opened, witness)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := transparency.OpenHead(string(cosigned), parseKey(t, keys.Current()))
+	if err != nil || got.Size != 7 || got.Root != head.Root {
+		t.Errorf("opened %+v, %v", got, err)
+	}
+}
+
+func TestOpenHeadRefuses(t *testing.T) {
+	keys := newKeys(t)
+	key := parseKey(t, keys.Current())
+	sign := func(text string) string {
+		signed, err := note.Sign(&note.Note{Text: text}, keys.Signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(signed)
+	}
+	root := tlog.Hash{}.String()
+	for _, row := range []struct {
+		name, note string
+		want       error
+	}{
+		{"nothing", "", transparency.ErrHeadMalformed},
+		{"no note", "text\n", transparency.ErrHeadMalformed},
+		{"another origin", sign("other.example\n7\n" + root + "\n"), transparency.ErrUntrusted},
+		{"two lines", sign(testOrigin + "\n7\n"), transparency.ErrHeadMalformed},
+		{"an extension", sign(testOrigin + "\n7\n" + root + "\nmore\n"), transparency.ErrHeadMalformed},
+		{"a leading zero", sign(testOrigin + "\n07\n" + root + "\n"), transparency.ErrHeadMalformed},
+		{"a plus", sign(testOrigin + "\n+7\n" + root + "\n"), transparency.ErrHeadMalformed},
+		{"a negative size", sign(testOrigin + "\n-7\n" + root + "\n"), transparency.ErrHeadMalformed},
+		{"a size beyond int64", sign(testOrigin + "\n9223372036854775808\n" + root + "\n"), transparency.ErrHeadMalformed},
+		{"a short root", sign(testOrigin + "\n7\nAAAA\n"), transparency.ErrHeadMalformed},
+		{"a root in another spelling", sign(testOrigin + "\n7\n" + strings.Replace(root, "A=", "B=", 1) + "\n"), transparency.ErrHeadMalformed},
+		{"another key", signHead(t, newKeys(t), 7, tlog.Hash{}).Note, transparency.ErrUntrusted},
+		{"too long", sign(testOrigin + "\n7\n" + root + "\n" + strings.Repeat("x", 16<<10) + "\n"), transparency.ErrHeadMalformed},
+	} {
+		if _, err := transparency.OpenHead(row.note, key); !errors.Is(err, row.want) {
+			t.Errorf("%s: got %v, want %v", row.name, err, row.want)
+		}
+	}
+	if _, err := transparency.OpenHead(sign(testOrigin + "\n7\n" + root + "\n")); !errors.Is(err, transparency.ErrUntrusted) {
+		t.Errorf("without keys: %v", err)
+	}
+}
+
+// TestHeadWithAnyBitFlipped: what of a head is signed cannot be altered; the
+// signature's spare bits alone can.
+func TestHeadWithAnyBitFlipped(t *testing.T) {
+	keys := newKeys(t)
+	head := signHead(t, keys, 1027, tlog.Hash{1, 2, 3})
+	key := parseKey(t, keys.Current())
+	for bit := range 8 * len(head.Note) {
+		altered := []byte(head.Note)
+		altered[bit/8] ^= 1 << (bit % 8)
+		got, err := transparency.OpenHead(string(altered), key)
+		if err == nil && (got.Size != head.Size || got.Root != head.Root || got.Origin != head.Origin) {
+			t.Errorf("bit %d flipped gives %+v", bit, got)
+		}
+		if err != nil && !errors.IsAny(err, transparency.ErrHeadMalformed, transparency.ErrUntrusted) {
+			t.Errorf("bit %d flipped: %v", bit, err)
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"math"
 	"strings"
 
@@ -186,55 +185,22 @@ func appendValue(buf []byte, value any) []byte {
 // difference compares the rows at which two walks are. Up to there they were
 // the same, so the lower key is the one that the other side lacks.
 func difference(view projections.View, shape tables.Shape, liveRow, builtRow []any) *projections.Difference {
+	liveKey, builtKey := keyOf(shape, liveRow), keyOf(shape, builtRow)
+	order := tables.CompareKeys(liveKey, builtKey)
 	d := &projections.Difference{View: view}
-	order := 0
-	switch {
-	case liveRow == nil:
-		order = 1
-	case builtRow == nil:
-		order = -1
-	default:
-		order = compareKeys(liveRow[:shape.Key], builtRow[:shape.Key])
-	}
-	key := liveRow
-	if order > 0 {
-		key = builtRow
-	}
 	if order <= 0 {
-		d.Live = rowJSON(shape.Columns, liveRow)
+		d.Key, d.Live = tables.KeyJSON(shape, liveKey), tables.RowJSON(shape.Columns, liveRow)
 	}
 	if order >= 0 {
-		d.Built = rowJSON(shape.Columns, builtRow)
+		d.Key, d.Built = tables.KeyJSON(shape, builtKey), tables.RowJSON(shape.Columns, builtRow)
 	}
-	d.Key = rowJSON(shape.Columns[:shape.Key], key[:shape.Key])
 	return d
 }
 
-// compareKeys orders keys like SQLite does: texts by their bytes.
-func compareKeys(a, b []any) int {
-	for i := range a {
-		switch left := a[i].(type) {
-		case int64:
-			if right := b[i].(int64); left != right {
-				return map[bool]int{true: -1, false: 1}[left < right]
-			}
-		case string:
-			if order := strings.Compare(left, b[i].(string)); order != 0 {
-				return order
-			}
-		}
+// keyOf is nil at the end of a walk.
+func keyOf(shape tables.Shape, row []any) []any {
+	if row == nil {
+		return nil
 	}
-	return 0
-}
-
-func rowJSON(columns []string, row []any) string {
-	object := make(map[string]any, len(columns))
-	for i, column := range columns {
-		object[column] = row[i]
-	}
-	printed, err := json.Marshal(object)
-	if err != nil {
-		panic("sqlite: print a row: " + err.Error()) // numbers and texts
-	}
-	return string(printed)
+	return row[:shape.Key]
 }

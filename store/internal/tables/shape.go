@@ -1,6 +1,11 @@
 package tables
 
-import "github.com/ledgerd/ledgerd/projections"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/ledgerd/ledgerd/projections"
+)
 
 // Shape is what a table looks like, whatever its rows are.
 type Shape struct {
@@ -20,4 +25,37 @@ var shapes = map[projections.View]Shape{
 	projections.ViewCheckpoints: {Checkpoints.Columns, Checkpoints.Key},
 	projections.ViewUsage:       {Usage.Columns, Usage.Key},
 	projections.ViewEntries:     {Entries.Columns, Entries.Key},
+}
+
+// CompareKeys orders keys as every store does: texts by their bytes. A nil key,
+// the end of a table, comes last.
+func CompareKeys(a, b []any) int {
+	if a == nil || b == nil {
+		return cmp.Compare(len(b), len(a))
+	}
+	for i := range a {
+		order := 0
+		switch left := a[i].(type) {
+		case int64:
+			order = cmp.Compare(left, b[i].(int64)) // the same column, so the same type
+		case string:
+			order = strings.Compare(left, b[i].(string))
+		}
+		if order != 0 {
+			return order
+		}
+	}
+	return 0
+}
+
+// KeyJSON prints a key as an object.
+func KeyJSON(shape Shape, key []any) string { return RowJSON(shape.Columns[:shape.Key], key) }
+
+// RowJSON prints a row as an object.
+func RowJSON(columns []string, row []any) string {
+	object := make(map[string]any, len(columns))
+	for i, column := range columns {
+		object[column] = row[i]
+	}
+	return string(printJSON(object))
 }

@@ -1,0 +1,23 @@
+CREATE TABLE {schema}.rejections (
+	ledger_index           bigint NOT NULL CONSTRAINT rejections_key PRIMARY KEY,
+	at                     timestamptz NOT NULL,
+	campaign               text COLLATE "C" NOT NULL,
+	kind                   text COLLATE "C" NOT NULL,
+	reason                 text COLLATE "C" NOT NULL,
+	field                  text COLLATE "C" NOT NULL,
+	detail                 text COLLATE "C" NOT NULL,
+	arrival_id             text COLLATE "C" NOT NULL,
+	import_key             text COLLATE "C" NOT NULL,
+	-- The provenance of cells, NULL as a whole for everything else.
+	repository             text COLLATE "C",
+	workflow               text COLLATE "C",
+	workflow_ref           text COLLATE "C",
+	run_id                 text COLLATE "C",
+	run_attempt            bigint,
+	artifact_id            text COLLATE "C",
+	archive_sha256         text COLLATE "C",
+	target_source_revision text COLLATE "C"
+);
+-- finish
+CREATE INDEX rejections_by_campaign ON {schema}.rejections (campaign, ledger_index);
+CREATE INDEX rejections_by_reason ON {schema}.rejections (reason, ledger_index);

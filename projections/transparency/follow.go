@@ -12,9 +12,14 @@ import (
 	"github.com/ledgerd/ledgerd/projections"
 )
 
-// batchRecords is how many records one transaction takes, whatever waits: some
-// 80 tiles, which take a few milliseconds.
-const batchRecords = 20_000
+const (
+	// batchRecords is how many records one transaction takes, whatever waits:
+	// some 80 tiles, which take a few milliseconds.
+	batchRecords = 20_000
+	// waitingChunks of hashes may wait while a transaction is synced, which a
+	// slow disk takes long for: as many as make the next one full.
+	waitingChunks = batchRecords / events.MaxBatchMessages
+)
 
 // pass is how a tree starts and how it recovers: it finds the position, makes
 // sure that the hashes and the ledger are those that it knows, and appends
@@ -71,7 +76,7 @@ func (a *appender) expect(ctx context.Context) error {
 // is appended before run returns it.
 func (a *appender) run(ctx context.Context) error {
 	stages, stagesCtx := errgroup.WithContext(ctx)
-	chunks := make(chan *chunk, 2*runtime.GOMAXPROCS(0))
+	chunks := make(chan *chunk, waitingChunks)
 	from := a.at.Seq + 1
 	stages.Go(func() error {
 		defer close(chunks)
@@ -200,8 +205,8 @@ func (c *chunk) hash(messages []events.Message) {
 }
 
 // readChunks hands chunks on in order, each being hashed on its own, the last
-// one with the error that ended the reading. At most as many as the channel
-// holds, and one more, are in the air.
+// one with the error that ended the reading. The records of one chunk a
+// processor, and one more, are in memory.
 func readChunks(ctx context.Context, stages *errgroup.Group, ledger events.Log, from uint64, chunks chan<- *chunk) {
 	send := func(c *chunk) bool {
 		select {
@@ -222,6 +227,7 @@ func readChunks(ctx context.Context, stages *errgroup.Group, ledger events.Log, 
 		return
 	}
 	defer cursor.Close()
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for {
 		messages, err := cursor.Next(ctx)
 		if err != nil {
@@ -230,7 +236,12 @@ func readChunks(ctx context.Context, stages *errgroup.Group, ledger events.Log, 
 		}
 		from += uint64(len(messages))
 		c := &chunk{done: make(chan struct{})}
-		stages.Go(func() error { c.hash(messages); return nil })
+		slots <- struct{}{} // hashing always ends
+		stages.Go(func() error {
+			defer func() { <-slots }()
+			c.hash(messages)
+			return nil
+		})
 		if !send(c) {
 			return
 		}

@@ -17,6 +17,8 @@ var (
 var (
 	// ErrNoHead: nothing is signed yet.
 	ErrNoHead = errors.New("transparency: no tree head is signed yet")
+	// ErrStopped: the tree was told to end, and signs nothing more.
+	ErrStopped = errors.New("transparency: the tree has stopped")
 	// ErrBeyondHead: the last signed head does not cover what was asked for.
 	ErrBeyondHead = errors.New("transparency: beyond the last signed tree head")
 	// ErrNoTile: the path names no tile that a tree of the head's size has.

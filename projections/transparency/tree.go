@@ -157,7 +157,8 @@ func (t *Tree) Run(ctx context.Context) error {
 	parts.Go(func() error { return t.persist(partsCtx, "look through the stored hashes", t.Audit) })
 	err := parts.Wait()
 	if ctx.Err() != nil {
-		err = nil
+		t.publish(func() { t.ended = ErrStopped })
+		return nil
 	}
 	t.publish(func() { t.ended = err })
 	return err

@@ -99,14 +99,8 @@ func (m *storedMessage) decode() (*events.Message, error) {
 	if err != nil {
 		return nil, errors.Mark(errors.Wrapf(err, "headers of sequence %d", m.Sequence), events.ErrUnavailable)
 	}
-	var decoded nats.Header
-	if len(header) > 0 {
-		// Headers that cannot be read are none, here as in every other way of
-		// reading: their producer wrote them, and gets a decision for it.
-		decoded, _ = nats.DecodeHeadersMsg(header)
-	}
 	return &events.Message{
-		Seq: m.Sequence, Time: m.Time.UTC(), Subject: m.Subject, Header: storedHeader(decoded), Data: data,
+		Seq: m.Sequence, Time: m.Time.UTC(), Subject: m.Subject, Header: DecodeHeader(header), Data: data,
 	}, nil
 }
 

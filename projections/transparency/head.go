@@ -100,7 +100,7 @@ func openError(err error) error {
 	var unverified *note.UnverifiedNoteError
 	var invalid *note.InvalidSignatureError
 	if errors.As(err, &unverified) || errors.As(err, &invalid) {
-		return errors.WithHint(errors.Mark(errors.Wrap(err, "transparency: check the signature"), ErrUntrusted),
+		return errors.WithHint(errors.Mark(errors.Wrap(err, "transparency: not signed by a trusted key"), ErrUntrusted),
 			"was it made by the ledger whose key is trusted? `ledgerd tree key --all` prints a ledger's keys, old ones too")
 	}
 	return errors.Mark(errors.Wrap(err, "transparency: read the signed note"), ErrHeadMalformed)

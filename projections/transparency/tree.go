@@ -250,6 +250,27 @@ func (t *Tree) WaitForHead(ctx context.Context, size int64) (KeptHead, error) {
 	}
 }
 
+// WaitFor waits until the stored tree has size records. When ctx ends first, or
+// the tree ended for good, it says why.
+func (t *Tree) WaitFor(ctx context.Context, size int64) (State, error) {
+	for {
+		t.mu.Lock()
+		state, loaded, ended, changed := t.state, t.loaded, t.ended, t.changed
+		t.mu.Unlock()
+		switch {
+		case loaded && state.Size() >= size:
+			return state, nil
+		case ended != nil:
+			return state, errors.Wrapf(ended, "transparency: the tree stopped at %d records", state.Size())
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return state, errors.Wrapf(ctx.Err(), "transparency: the tree has %d records, not %d", state.Size(), size)
+		}
+	}
+}
+
 // Name says whose memory of the ledger it is.
 func (t *Tree) Name() string { return "the transparency tree" }
 

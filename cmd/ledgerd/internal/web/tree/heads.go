@@ -8,10 +8,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web"
+	"github.com/ledgerd/ledgerd/projections/transparency"
 )
 
-// headItem is a signed head.
-type headItem struct {
+// Head is a signed head, as HTTP and the commands print it.
+type Head struct {
 	AsOf        int64     `json:"as_of" doc:"Ledger index of the last record below the head; -1 when there is none."`
 	Origin      string    `json:"origin" doc:"What tells this ledger's heads from others'."`
 	Size        int64     `json:"size" doc:"How many records the tree has."`
@@ -21,6 +22,12 @@ type headItem struct {
 	SignedAt    time.Time `json:"signed_at" doc:"For people; no signature vouches for it."`
 }
 
+// NewHead prints a head.
+func NewHead(head transparency.KeptHead) Head {
+	return Head{AsOf: head.Size - 1, Origin: head.Origin, Size: head.Size, Root: head.Root.String(),
+		Note: head.Note, VerifierKey: head.Key, SignedAt: head.SignedAt}
+}
+
 type headInput struct {
 	Size web.Optional[int64] `query:"size" minimum:"0" doc:"The last head of at most so many records, instead of the last one."`
 	web.Freshness
@@ -28,25 +35,35 @@ type headInput struct {
 
 type headAnswer struct {
 	CacheControl string `header:"Cache-Control"`
-	Body         headItem
+	Body         Head
 }
 
-// keyItem is a public key.
-type keyItem struct {
+// Key is a public key.
+type Key struct {
 	VerifierKey string    `json:"verifier_key"`
 	Since       time.Time `json:"since" doc:"For people; no signature vouches for it."`
 	SwitchNote  string    `json:"switch_note" doc:"Signed note by which the key before it names this one; empty for the first."`
 }
 
-type keysItem struct {
-	AsOf   int64     `json:"as_of" doc:"Ledger index of the last record below the last head."`
-	Origin string    `json:"origin"`
-	Keys   []keyItem `json:"keys" nullable:"false" doc:"Every key that ever signed, oldest first; the last one signs."`
+// Keys are a ledger's public keys.
+type Keys struct {
+	AsOf   int64  `json:"as_of" doc:"Ledger index of the last record below the last head."`
+	Origin string `json:"origin"`
+	Keys   []Key  `json:"keys" nullable:"false" doc:"Every key that ever signed, oldest first; the last one signs."`
+}
+
+// NewKeys prints keys.
+func NewKeys(keys *transparency.Keys) []Key {
+	out := []Key{}
+	for _, key := range keys.All {
+		out = append(out, Key{VerifierKey: key.Verifier, Since: key.Since, SwitchNote: key.Switch})
+	}
+	return out
 }
 
 type keysAnswer struct {
 	CacheControl string `header:"Cache-Control"`
-	Body         keysItem
+	Body         Keys
 }
 
 // freshnessInput is the input of an operation without parameters of its own.
@@ -71,10 +88,7 @@ func (s *server) head(ctx context.Context, in *headInput) (*headAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &headAnswer{CacheControl: alwaysAsked, Body: headItem{
-		AsOf: head.Size - 1, Origin: head.Origin, Size: head.Size, Root: head.Root.String(),
-		Note: head.Note, VerifierKey: head.Key, SignedAt: head.SignedAt,
-	}}, nil
+	return &headAnswer{CacheControl: alwaysAsked, Body: NewHead(head)}, nil
 }
 
 func (s *server) keys(ctx context.Context, _ *freshnessInput) (*keysAnswer, error) {
@@ -82,10 +96,5 @@ func (s *server) keys(ctx context.Context, _ *freshnessInput) (*keysAnswer, erro
 	if err != nil {
 		return nil, err
 	}
-	keys := s.Tree.Keys()
-	out := &keysAnswer{CacheControl: alwaysAsked, Body: keysItem{AsOf: head.Size - 1, Origin: keys.Origin(), Keys: []keyItem{}}}
-	for _, key := range keys.All {
-		out.Body.Keys = append(out.Body.Keys, keyItem{VerifierKey: key.Verifier, Since: key.Since, SwitchNote: key.Switch})
-	}
-	return out, nil
+	return &keysAnswer{CacheControl: alwaysAsked, Body: Keys{AsOf: head.Size - 1, Origin: s.Tree.Keys().Origin(), Keys: NewKeys(s.Tree.Keys())}}, nil
 }

@@ -109,6 +109,13 @@ func checkViews(t testing.TB, dataDir string, ledger events.Log, last uint64) {
 		t.Fatal(err)
 	}
 	defer live.Close()
+	checkViewsOf(t, live, ledger, last)
+}
+
+// checkViewsOf is the same for any store.
+func checkViewsOf(t testing.TB, live projections.Reader, ledger events.Log, last uint64) {
+	t.Helper()
+	ctx := withPatience(t)
 	fresh, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), viewsName))
 	if err != nil {
 		t.Fatal(err)

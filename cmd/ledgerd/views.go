@@ -4,8 +4,8 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/projections"
+	"github.com/ledgerd/ledgerd/store/postgres"
 	"github.com/ledgerd/ledgerd/store/sqlite"
 )
 
@@ -21,7 +21,7 @@ func openViews(ctx context.Context, dataDir, databaseURL string) (projections.St
 	if databaseURL == "" {
 		return sqlite.Open(ctx, filepath.Join(dataDir, viewsName))
 	}
-	return nil, cli.Usagef("--database-url is not served yet")
+	return postgres.Open(ctx, databaseURL)
 }
 
 // runViews brings the views up to this program's fold version, and then

@@ -40,11 +40,20 @@ type logFlags struct {
 }
 
 func (l logFlags) logger(to io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: l.Level}
+	options := &slog.HandlerOptions{Level: l.Level, ReplaceAttr: shortErrors}
 	if l.Format == "json" {
 		return slog.New(slog.NewJSONHandler(to, options))
 	}
 	return slog.New(slog.NewTextHandler(to, options))
+}
+
+// shortErrors logs an error as its sentence. Written out whole it is pages of
+// stack traces.
+func shortErrors(_ []string, attr slog.Attr) slog.Attr {
+	if err, ok := attr.Value.Any().(error); ok {
+		attr.Value = slog.StringValue(err.Error())
+	}
+	return attr
 }
 
 // exitNow carries kong's wish to exit (after --help) out of the parser.

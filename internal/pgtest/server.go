@@ -61,6 +61,21 @@ func (s *Server) start(ctx context.Context, runner account) error {
 	if err := s.initialise(ctx, runner); err != nil {
 		return err
 	}
+	return s.launch(ctx, runner)
+}
+
+// Again starts the server on the same files after [Server.Kill]: it recovers as
+// after a crash.
+func (s *Server) Again(ctx context.Context) error {
+	runner, err := unprivileged()
+	if err != nil {
+		return err
+	}
+	s.log, s.exited = &serverLog{ready: make(chan struct{})}, make(chan struct{})
+	return s.launch(ctx, runner)
+}
+
+func (s *Server) launch(ctx context.Context, runner account) error {
 	program, err := binary("postgres")
 	if err != nil {
 		return err

@@ -77,5 +77,5 @@ func isConnection(err error) bool {
 	var connect *pgconn.ConnectError
 	var network net.Error
 	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
-		errors.IsAny(err, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, puddle.ErrNotAvailable)
+		errors.IsAny(err, pgconn.ErrConnClosed, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, puddle.ErrNotAvailable)
 }

@@ -11,8 +11,8 @@ const auditTiles = 64
 
 // Audit looks through every stored hash: each full tile must give its hash in
 // the tile above it, and the edge the stored root, which must be the signed
-// one. A daemon does it beside its work after each start; some 5 million
-// records take a second. Errors: ErrTreeDamaged, ErrKeyUnknown, the store's
+// one. A daemon does it beside its work after each start; two million records
+// take about a second. Errors: ErrTreeDamaged, ErrKeyUnknown, the store's
 // own.
 func (r *Reader) Audit(ctx context.Context) error {
 	state, err := r.store.State(ctx)

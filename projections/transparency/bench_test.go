@@ -7,62 +7,63 @@ import (
 	"testing"
 	"time"
 
+	natsjs "github.com/nats-io/nats.go/jetstream"
+
 	"github.com/ledgerd/ledgerd/events"
-	"github.com/ledgerd/ledgerd/events/eventstest"
+	"github.com/ledgerd/ledgerd/events/eventstest/natstest"
+	"github.com/ledgerd/ledgerd/events/jetstream"
 	"github.com/ledgerd/ledgerd/projections/transparency"
 )
 
-// BenchmarkTree is building a tree in a file, beside reading the same stream
-// and doing nothing with it. Records have the size of an accepted cell's.
+const (
+	benchRecords = 100_000
+	benchBytes   = 2300 // of an accepted cell's record
+)
+
+// BenchmarkTree builds a tree in a file from a stream on a real server, beside
+// reading the same stream and doing nothing with it.
 func BenchmarkTree(b *testing.B) {
-	const records, size = 200_000, 2300
-	log := eventstest.NewLedger()
-	prev := events.GenesisHash
-	for i := range records {
-		record := fmt.Appendf(nil, `{"v":1,"index":%d,"prev":"%s",`, i, prev)
-		record = append(record, bytes.Repeat([]byte("x"), size-len(record))...)
-		prev = events.RecordHash(record)
-		log.Publish(events.Outgoing{Subject: "ledger.decisions.c.accepted.cell", Data: record})
+	js, err := natsjs.New(natstest.Start(b, natstest.Options{}).Connect(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, err = js.CreateStream(b.Context(), natsjs.StreamConfig{
+		Name: events.LedgerStream, Subjects: []string{events.DecisionsFilter}, AllowDirect: true, AllowAtomicPublish: true,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	log := jetstream.Open(js, events.LedgerStream)
+	fill(b, log)
+	rate := func(b *testing.B) {
+		b.ReportMetric(float64(benchRecords*b.N)/b.Elapsed().Seconds(), "records/s")
 	}
 	b.Run("raw read", func(b *testing.B) {
 		for b.Loop() {
-			cursor, err := log.Read(b.Context(), 1)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for read := 0; read < records; {
-				messages, err := cursor.Next(b.Context())
-				if err != nil {
-					b.Fatal(err)
-				}
-				read += len(messages)
-			}
-			cursor.Close()
+			readAll(b, log)
 		}
-		b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds(), "records/s")
+		rate(b)
 	})
 	b.Run("tree", func(b *testing.B) {
 		for b.Loop() {
-			build(b, log, records)
+			build(b, log)
 		}
-		b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds(), "records/s")
+		rate(b)
 	})
 	b.Run("audit", func(b *testing.B) {
-		tree := build(b, log, records)
-		b.ResetTimer()
+		tree := build(b, log)
 		for b.Loop() {
 			if err := tree.Audit(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds(), "records/s")
+		rate(b)
 	})
-	b.Run("receipt", func(b *testing.B) {
-		tree := build(b, log, records)
-		b.ResetTimer()
+	b.Run("inclusion proof", func(b *testing.B) {
+		tree := build(b, log)
 		i := int64(0)
 		for b.Loop() {
-			if _, err := tree.Inclusion(b.Context(), i%records, 0); err != nil {
+			if _, err := tree.Inclusion(b.Context(), i%benchRecords, 0); err != nil {
 				b.Fatal(err)
 			}
 			i += 7919
@@ -70,16 +71,52 @@ func BenchmarkTree(b *testing.B) {
 	})
 }
 
-func build(b *testing.B, log events.Log, records int64) *transparency.Tree {
+// fill stores records that are chained, and hold nothing else.
+func fill(b *testing.B, log events.Log) {
 	b.Helper()
-	tree, err := transparency.Open(b.Context(), transparency.Config{Log: log, Store: newStore(b), Keys: newKeys(b), HeadInterval: time.Millisecond})
+	prev := events.GenesisHash
+	for last := uint64(0); last < benchRecords; {
+		batch := make([]events.Outgoing, events.MaxBatchMessages)
+		for i := range batch {
+			record := fmt.Appendf(nil, `{"v":1,"index":%d,"prev":"%s",`, last+uint64(i), prev)
+			record = append(record, bytes.Repeat([]byte("x"), benchBytes-len(record))...)
+			prev = events.RecordHash(record)
+			batch[i] = events.Outgoing{Subject: "ledger.decisions.c.accepted.cell", Data: record}
+		}
+		var err error
+		if last, err = log.Append(b.Context(), last, batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func readAll(b *testing.B, log events.Log) {
+	b.Helper()
+	cursor, err := log.Read(b.Context(), 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer cursor.Close()
+	for read := 0; read < benchRecords; {
+		messages, err := cursor.Next(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		read += len(messages)
+	}
+}
+
+// build makes a tree of all records in a new file, with a signed head.
+func build(b *testing.B, log events.Log) *transparency.Tree {
+	b.Helper()
+	tree, err := transparency.Open(b.Context(), transparency.Config{Log: log, Store: newStore(b), Keys: newKeys(b), HeadInterval: time.Second})
 	if err != nil {
 		b.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- tree.Run(ctx) }()
-	if _, err := tree.WaitForHead(ctx, records); err != nil {
+	if _, err := tree.WaitFor(ctx, benchRecords); err != nil {
 		b.Fatal(err)
 	}
 	cancel()

@@ -20,6 +20,9 @@
 // signed is the memory that a ledger is held against that lost its end or was
 // rewritten ([Tree.Remembered], [ErrRewritten]).
 //
+// Daemons that stand by for each other keep a tree each. Copy the keys' directory
+// to all of them, or strangers must trust a key for each.
+//
 // Failure: stored hashes that do not give the stored root, or the signed one,
 // are damage ([ErrTreeDamaged]): nothing is signed over them, and every proof
 // is checked before it leaves. A stream or database that is away is tried again.

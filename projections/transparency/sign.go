@@ -48,6 +48,23 @@ func (t *Tree) waitToSign(ctx context.Context, last time.Time) (State, error) {
 	}
 }
 
+// signLast signs what is stored when the tree is told to end, so that every
+// decision can have a receipt while no daemon runs. When it fails the next
+// start does it.
+func (t *Tree) signLast(ctx context.Context) {
+	t.mu.Lock()
+	state, wanted := t.state, t.wantsHead()
+	t.mu.Unlock()
+	if !wanted {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signLastTimeout)
+	defer cancel()
+	if err := t.signState(ctx, state); err != nil {
+		t.config.Logger.Warn("the last decisions are not below a signed head yet; the next start signs one", "error", err)
+	}
+}
+
 // wantsHead reports whether the tree is beyond the last head, or the last head
 // is of another key; the lock is held. A tree that is being made again has
 // heads before it, and wants none.

@@ -52,6 +52,8 @@ const (
 
 	// defaultRetryDelay is short beside a restart of the other side.
 	defaultRetryDelay = 100 * time.Millisecond
+	// signLastTimeout bounds what the end waits for.
+	signLastTimeout = 2 * time.Second
 	// maxRetryDelay bounds how long the tree stays behind after the other side
 	// is back.
 	maxRetryDelay = 5 * time.Second
@@ -157,6 +159,7 @@ func (t *Tree) Run(ctx context.Context) error {
 	parts.Go(func() error { return t.persist(partsCtx, "look through the stored hashes", t.Audit) })
 	err := parts.Wait()
 	if ctx.Err() != nil {
+		t.signLast(ctx)
 		t.publish(func() { t.ended = ErrStopped })
 		return nil
 	}

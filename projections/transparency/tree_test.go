@@ -470,6 +470,34 @@ func TestHeadsAreSignedAtMostOnceAnInterval(t *testing.T) {
 	})
 }
 
+// TestTheEndIsSigned: when the tree is told to end, what is stored gets a head,
+// whatever the interval.
+func TestTheEndIsSigned(t *testing.T) {
+	l := newLedger(t, 0)
+	store := newStore(t)
+	tree, stop := start(t, transparency.Config{Log: l, Store: store, Keys: newKeys(t), HeadInterval: transparency.MaxHeadInterval})
+	waitFor(t, tree, 0)
+	l.grow(7)
+	if _, err := tree.WaitFor(t.Context(), 7); err != nil {
+		t.Fatal(err)
+	}
+	if head, err := tree.Head(t.Context()); head.Size != 0 || err != nil {
+		t.Fatalf("a head of %d records within the interval, %v", head.Size, err)
+	}
+	if err := stop(); err != nil {
+		t.Fatalf("%+v", err)
+	}
+	if head, err := tree.Head(t.Context()); head.Size != 7 || err != nil {
+		t.Errorf("the last head has %d records, %v", head.Size, err)
+	}
+	if _, err := tree.WaitForHead(t.Context(), 8); !errors.Is(err, transparency.ErrStopped) {
+		t.Errorf("waiting for more: %v", err)
+	}
+	if _, err := tree.WaitFor(t.Context(), 8); !errors.Is(err, transparency.ErrStopped) {
+		t.Errorf("waiting for more: %v", err)
+	}
+}
+
 func TestOpenRefusesIntervals(t *testing.T) {
 	for _, row := range []struct {
 		interval time.Duration

@@ -31,6 +31,8 @@ type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Run a simulated campaign through the real path."`
 	Query   queryCommands  `cmd:"" help:"Read the views."`
 	Rebuild rebuildCommand `cmd:"" help:"Rebuild views beside the live ones, then switch."`
+	Replay  replayCommand  `cmd:"" help:"Decide every arrival again and compare."`
+	Verify  verifyCommand  `cmd:"" help:"Walk the ledger and name all damage."`
 }
 
 func main() {

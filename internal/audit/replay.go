@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/errors"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
@@ -36,7 +37,7 @@ type Replayed struct {
 	Reasons   map[domain.Reason]uint64  `json:"reasons"` // of rejected ones
 	// Root is the RFC 6962 root of the records that were compared, nil when a
 	// campaign was picked out.
-	Root       *Root       `json:"root"`
+	Root       *tlog.Hash  `json:"root"`
 	Difference *Difference `json:"difference"` // nil: the same, byte for byte
 	Found      []Finding   `json:"findings"`   // damage that the source saw on the way
 }

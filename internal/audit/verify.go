@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/errors"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
@@ -25,7 +26,7 @@ type VerifyConfig struct {
 type Head struct {
 	Name string // whose it is, for people
 	Size uint64
-	Root Root
+	Root tlog.Hash
 }
 
 // Memory is what somebody has seen of the ledger: the record at a sequence. A
@@ -42,7 +43,7 @@ type Verified struct {
 	Arrivals  uint64                    `json:"arrivals"`  // read, with the evidence
 	Undecided uint64                    `json:"undecided"` // arrivals at the end that wait for their decision; no damage
 	Outcomes  map[domain.Outcome]uint64 `json:"outcomes"`
-	Root      *Root                     `json:"root"`     // RFC 6962, of all records; nil when one is missing
+	Root      *tlog.Hash                `json:"root"`     // RFC 6962, of all records; nil when one is missing
 	Last      string                    `json:"last"`     // hash of the last record, which the next one will name
 	Heads     int                       `json:"heads"`    // signed heads that agree
 	Damage    int                       `json:"damage"`   // findings in all

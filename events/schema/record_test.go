@@ -167,7 +167,7 @@ func TestEveryMemberOfRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for m := range mutants(plain(original)) {
+		for m := range mutants(plain(original), map[string]bool{}) {
 			altered := reprint(nil, original, m.value)
 			_, refusal := events.DecodeCanonicalRecord(altered)
 			switch err := compiled(t, events.DecisionType).Validate(m.value); {

@@ -36,7 +36,7 @@ type logFlags struct {
 	Level  slog.Level `name:"log-level" default:"info" help:"Log what is at least this grave: debug, info, warn or error."`
 	Format string     `name:"log-format" enum:"text,json" default:"text" help:"How logs are written: text or json."`
 
-	Version kong.VersionFlag `help:"Print the version and exit."`
+	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }
 
 func (l logFlags) logger(to io.Writer) *slog.Logger {

@@ -12,9 +12,21 @@ import (
 	"github.com/ledgerd/ledgerd/projections"
 )
 
-// closeTimeout bounds how long a build's end waits for readers of the tables
-// that it drops; what it cannot drop the next build does.
-const closeTimeout = "5s"
+const (
+	// dropPatience bounds how long a build waits for readers of the tables that
+	// it drops; what it cannot drop the next build does.
+	dropPatience = "1s"
+	// noticePatience bounds how long the server may take to notice that a
+	// connection went, statement and all.
+	noticePatience = "10s"
+	// switchPatience bounds how long a switch waits for transactions that read
+	// the SQL views: Apply, and new readers of those views, wait behind it.
+	switchPatience = "1s"
+	// switchAttempts and switchPause bound how often it tries again: over a
+	// minute in all.
+	switchAttempts = 30
+	switchPause    = time.Second
+)
 
 // builder is a projections.Build. All its work goes over one connection, which
 // holds the lock: when that is lost, so is the build.
@@ -83,6 +95,9 @@ func (b *builder) start(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, "UPDATE ledger_internal.progress SET builds = $1 WHERE views = 'live'", b.generation); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, "DELETE FROM ledger_internal.progress WHERE views = 'build'"); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, "INSERT INTO ledger_internal.progress VALUES ('build', $1, 0, '', '', $2, $3)",
 			projections.FoldVersion, b.built, b.generation); err != nil {
 			return err
@@ -99,22 +114,24 @@ func (b *builder) start(ctx context.Context) error {
 	})
 }
 
-// sweep drops every table that the live views do not lie in. Readers of a
-// snapshot before the last switch may still be there; for them it waits.
+// sweep drops every table that the live views do not lie in. Tables that
+// somebody still reads, in a snapshot before the last switch, are left for the
+// next build.
 func (b *builder) sweep(ctx context.Context) error {
-	return transact(ctx, b.conn, "drop old tables", pgx.TxOptions{}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '"+closeTimeout+"'"); err != nil {
+	err := transact(ctx, b.conn, "drop old tables", pgx.TxOptions{}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '"+dropPatience+"'"); err != nil {
 			return err
 		}
 		current, err := readProgress(ctx, tx, live)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM ledger_internal.progress WHERE views = 'build'"); err != nil {
-			return err
-		}
 		return dropUnused(ctx, tx, current.generations)
 	})
+	if codeOf(err) == codeLockNotAvailable {
+		return nil
+	}
+	return err
 }
 
 func dropUnused(ctx context.Context, tx pgx.Tx, used generations) error {
@@ -192,8 +209,48 @@ func (b *builder) Finish(ctx context.Context) error {
 func (b *builder) Switch(
 	ctx context.Context, rest func(context.Context, projections.Position, projections.Position) (projections.Position, *projections.Changes, error),
 ) error {
-	err := transact(ctx, b.conn, "switch", pgx.TxOptions{}, func(tx pgx.Tx) error {
+	if err := b.switchWhenFree(ctx, rest); err != nil {
+		return err
+	}
+	// Readers see the new rows from here. A crash before left the old ones; the
+	// old tables are dropped by Close, or by the next build.
+	return b.store.fault.At(projections.AfterSwitchCommit)
+}
+
+// switchWhenFree tries again while transactions read the SQL views. Between
+// the tries Apply and other readers go on.
+func (b *builder) switchWhenFree(
+	ctx context.Context, rest func(context.Context, projections.Position, projections.Position) (projections.Position, *projections.Changes, error),
+) error {
+	for attempt := 1; ; attempt++ {
+		err := b.switchOnce(ctx, rest)
+		switch {
+		case codeOf(err) != codeLockNotAvailable:
+			return err
+		case attempt == switchAttempts:
+			return errors.WithHint(err, "a transaction reads the SQL views and does not end: find it in pg_stat_activity, end it, then rebuild again")
+		}
+		timer := time.NewTimer(switchPause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return errors.Wrap(ctx.Err(), "postgres: switch")
+		}
+	}
+}
+
+// switchOnce points the SQL views first: they may have to be waited for, and
+// rest is asked once.
+func (b *builder) switchOnce(
+	ctx context.Context, rest func(context.Context, projections.Position, projections.Position) (projections.Position, *projections.Changes, error),
+) error {
+	return transact(ctx, b.conn, "switch", pgx.TxOptions{}, func(tx pgx.Tx) error {
 		current, err := lockProgress(ctx, tx, live)
+		if err != nil {
+			return err
+		}
+		all, err := b.repoint(ctx, tx, current)
 		if err != nil {
 			return err
 		}
@@ -201,17 +258,15 @@ func (b *builder) Switch(
 		if err != nil {
 			return err
 		}
-		if err := b.repoint(ctx, tx, current, to); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE ledger_internal.progress SET version = $1, seq = $2, stream = $3, hash = $4, generations = $5 WHERE views = 'live'",
+			projections.FoldVersion, int64(to.Seq), to.Stream, to.Hash, all); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "DELETE FROM ledger_internal.progress WHERE views = 'build'"); err != nil {
 			return err
 		}
 		return b.store.fault.At(projections.BeforeSwitchCommit)
 	})
-	if err != nil {
-		return err
-	}
-	// Readers see the new rows from here. A crash before left the old ones; the
-	// old tables are dropped by Close, or by the next build.
-	return b.store.fault.At(projections.AfterSwitchCommit)
 }
 
 // catchUp writes what the build lacks, with Apply kept out.
@@ -236,7 +291,9 @@ func (b *builder) catchUp(
 	return to, write(ctx, tx, b.built, changes.Only(b.wanted))
 }
 
-func (b *builder) repoint(ctx context.Context, tx pgx.Tx, current progress, to projections.Position) error {
+// repoint points the SQL views at the build's tables and gives the generations
+// of all of them.
+func (b *builder) repoint(ctx context.Context, tx pgx.Tx, current progress) (generations, error) {
 	all := generations{}
 	for _, view := range projections.Views() {
 		all[view] = current.generations[view]
@@ -244,20 +301,15 @@ func (b *builder) repoint(ctx context.Context, tx pgx.Tx, current progress, to p
 			all[view] = b.generation
 		}
 	}
+	if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '"+switchPatience+"'"); err != nil {
+		return nil, err
+	}
 	if current.version != projections.FoldVersion {
 		if err := unpublish(ctx, tx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := publish(ctx, tx, all); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, "UPDATE ledger_internal.progress SET version = $1, seq = $2, stream = $3, hash = $4, generations = $5 WHERE views = 'live'",
-		projections.FoldVersion, int64(to.Seq), to.Stream, to.Hash, all); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, "DELETE FROM ledger_internal.progress WHERE views = 'build'")
-	return err
+	return all, publish(ctx, tx, all)
 }
 
 // Close drops what nobody reads any more: the build's tables, or after a
@@ -267,17 +319,33 @@ func (b *builder) Close(ctx context.Context) error {
 		return nil
 	}
 	b.closed = true
-	var err error
-	if !b.conn.IsClosed() {
-		err = b.sweep(ctx)
+	if b.conn.IsClosed() {
+		if err := b.reconnect(ctx); err != nil {
+			return classify(ctx, err, "end a build whose connection was lost; the next build drops its tables")
+		}
 	}
-	if codeOf(err) == codeLockNotAvailable {
-		err = nil // somebody reads the old tables for long; the next build drops them
-	}
+	err := b.sweep(ctx)
 	if !b.conn.IsClosed() {
 		err = multierr.Append(err, classify(ctx, b.unlock(ctx), "unlock the build"))
 	}
 	return multierr.Append(err, b.disconnect(ctx))
+}
+
+// reconnect takes the place of a connection that was lost, by a cancelled
+// context mostly, as soon as the server has noticed and given its lock back.
+func (b *builder) reconnect(ctx context.Context) error {
+	conn, err := b.store.connect(ctx)
+	if err != nil {
+		return err
+	}
+	b.conn = conn
+	if _, err := conn.Exec(ctx, "SET lock_timeout = '"+noticePatience+"'"); err != nil {
+		return multierr.Append(err, b.disconnect(ctx))
+	}
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(buildLock)); err != nil {
+		return multierr.Append(err, b.disconnect(ctx))
+	}
+	return nil
 }
 
 // unlock gives the lock back now: the server takes a moment to notice that a

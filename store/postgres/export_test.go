@@ -14,5 +14,6 @@ func Abandon(build projections.Build) error {
 	if err := b.unlock(context.Background()); err != nil {
 		return err
 	}
+	b.closed = true
 	return b.conn.Close(context.Background())
 }

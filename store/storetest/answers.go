@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -35,6 +36,9 @@ func same(t *testing.T, model, store projections.Reader, questions []question) {
 		}
 		if err != nil {
 			t.Errorf("%s: %+v", q.name, err)
+			continue
+		}
+		if reflect.DeepEqual(want, got) { // many times faster than cmp, which tells more
 			continue
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

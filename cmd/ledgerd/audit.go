@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/ledgerd/ledgerd/internal/audit"
+	"github.com/ledgerd/ledgerd/internal/audit/export"
 	"github.com/ledgerd/ledgerd/internal/audit/storefile"
 	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/internal/datadir"
@@ -38,9 +39,13 @@ func (f auditFlags) open(ctx context.Context, streams cli.Streams, log *slog.Log
 	return openAudited(ctx, f.Flags, log)
 }
 
-// openCopy opens a backup or an export.
-func openCopy(source string, streams cli.Streams) (*audited, error) {
-	return nil, errors.New("not yet")
+// openCopy opens an export.
+func openCopy(path string, streams cli.Streams) (*audited, error) {
+	open := func() (io.ReadCloser, error) { return os.Open(path) }
+	if path == "-" {
+		open = func() (io.ReadCloser, error) { return io.NopCloser(streams.In), nil }
+	}
+	return &audited{source: export.Source(path, open), name: path, close: func() error { return nil }}, nil
 }
 
 // audited is a ledger that is read to be checked.
@@ -85,6 +90,17 @@ func openFiles(dataDir string) (*audited, error) {
 			"a daemon that uses an external NATS server keeps none there: use --nats-url; what was lost comes back by `ledgerd restore`"), dir.Close())
 	}
 	return &audited{source: storefile.Ledger(dir.StoreDir()), name: dataDir + ", no daemon runs", dir: dir, close: dir.Close}, nil
+}
+
+// ledgerName is the ledger's id, "" where the source itself names it.
+func (a *audited) ledgerName(ctx context.Context) (string, error) {
+	switch {
+	case a.dir != nil:
+		return a.dir.LedgerID(), nil
+	case a.identity != nil:
+		return a.identity(ctx)
+	}
+	return "", nil
 }
 
 // remembered collects what a data directory remembers of the ledger: the views'

@@ -33,6 +33,7 @@ type commands struct {
 	Rebuild rebuildCommand `cmd:"" help:"Rebuild views beside the live ones, then switch."`
 	Replay  replayCommand  `cmd:"" help:"Decide every arrival again and compare."`
 	Verify  verifyCommand  `cmd:"" help:"Walk the ledger and name all damage."`
+	Export  exportCommand  `cmd:"" help:"Write the ledger as JSON Lines."`
 }
 
 func main() {

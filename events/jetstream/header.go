@@ -1,6 +1,9 @@
 package jetstream
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/nats-io/nats.go"
 
 	"github.com/ledgerd/ledgerd/events"
@@ -16,4 +19,19 @@ func DecodeHeader(raw []byte) events.Header {
 		return nil
 	}
 	return storedHeader(decoded)
+}
+
+// EncodeHeader prints headers as DecodeHeader reads them, names in their order.
+// No headers are no bytes.
+func EncodeHeader(header events.Header) []byte {
+	if len(header) == 0 {
+		return nil
+	}
+	out := []byte("NATS/1.0\r\n")
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		for _, value := range header[name] {
+			out = append(out, name+": "+value+"\r\n"...)
+		}
+	}
+	return append(out, "\r\n"...)
 }

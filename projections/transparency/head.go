@@ -11,9 +11,14 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// maxHeadBytes bounds a head's text: three lines, and a signature for each of
-// some tens of witnesses.
-const maxHeadBytes = 16 << 10
+const (
+	// maxHeadBytes bounds a head's text: three lines, and a signature for each
+	// of some tens of witnesses.
+	maxHeadBytes = 16 << 10
+	// maxSize bounds a tree: indexes are numbers in JSON. (Beyond 1<<62 the
+	// library's search for a power of two would not end.)
+	maxSize = 1<<53 - 1
+)
 
 // Head is a signed tree head, a C2SP tlog-checkpoint:
 //
@@ -38,7 +43,7 @@ func headText(origin string, size int64, root tlog.Hash) string {
 
 // SignHead signs a tree's root. The origin is the signer's name.
 func SignHead(signer note.Signer, size int64, root tlog.Hash) (Head, error) {
-	if size < 0 {
+	if size < 0 || size > maxSize {
 		return Head{}, errors.AssertionFailedf("transparency: a tree of %d records", size)
 	}
 	signed, err := note.Sign(&note.Note{Text: headText(signer.Name(), size, root)}, signer)
@@ -106,14 +111,14 @@ func openError(err error) error {
 	return errors.Mark(errors.Wrap(err, "transparency: read the signed note"), ErrHeadMalformed)
 }
 
-// parseHead reads the three lines; what it accepts prints the same again.
+// parseHead reads the three lines, signed or not; what it accepts prints the same again.
 func parseHead(text string) (Head, error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) != 4 || lines[3] != "" {
 		return Head{}, errors.Wrapf(ErrHeadMalformed, "%d lines where a head has 3", len(lines)-1)
 	}
 	size, err := strconv.ParseInt(lines[1], 10, 64)
-	if err != nil || size < 0 {
+	if err != nil || size < 0 || size > maxSize {
 		return Head{}, errors.Wrapf(ErrHeadMalformed, "the size %q is no count", lines[1])
 	}
 	root, err := base64.StdEncoding.Strict().DecodeString(lines[2])

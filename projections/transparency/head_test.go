@@ -69,6 +69,19 @@ func TestHeadsWithWitnesses(t *testing.T) {
 	}
 }
 
+func TestLargestHead(t *testing.T) {
+	keys := newKeys(t)
+	const largest = 1<<53 - 1
+	if head, err := transparency.OpenHead(signHead(t, keys, largest, tlog.Hash{}).Note, parseKey(t, keys.Current())); err != nil || head.Size != largest {
+		t.Errorf("%+v, %v", head, err)
+	}
+	for _, size := range []int64{-1, largest + 1} {
+		if _, err := transparency.SignHead(keys.Signer, size, tlog.Hash{}); err == nil {
+			t.Errorf("a head of %d records is signed", size)
+		}
+	}
+}
+
 func TestOpenHeadRefuses(t *testing.T) {
 	keys := newKeys(t)
 	key := parseKey(t, keys.Current())
@@ -92,6 +105,7 @@ func TestOpenHeadRefuses(t *testing.T) {
 		{"a leading zero", sign(testOrigin + "\n07\n" + root + "\n"), transparency.ErrHeadMalformed},
 		{"a plus", sign(testOrigin + "\n+7\n" + root + "\n"), transparency.ErrHeadMalformed},
 		{"a negative size", sign(testOrigin + "\n-7\n" + root + "\n"), transparency.ErrHeadMalformed},
+		{"a size beyond JSON's integers", sign(testOrigin + "\n9007199254740992\n" + root + "\n"), transparency.ErrHeadMalformed},
 		{"a size beyond int64", sign(testOrigin + "\n9223372036854775808\n" + root + "\n"), transparency.ErrHeadMalformed},
 		{"a short root", sign(testOrigin + "\n7\nAAAA\n"), transparency.ErrHeadMalformed},
 		{"a root in another spelling", sign(testOrigin + "\n7\n" + strings.Replace(root, "A=", "B=", 1) + "\n"), transparency.ErrHeadMalformed},

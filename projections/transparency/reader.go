@@ -110,6 +110,9 @@ func (r *Reader) Inclusion(ctx context.Context, index, size int64) (Inclusion, e
 
 // Check runs the proof. Error: ErrProofFailed.
 func (in *Inclusion) Check() error {
+	if in.Size > maxSize {
+		return errors.Wrapf(ErrProofFailed, "a tree of %d records", in.Size)
+	}
 	if err := tlog.CheckRecord(in.Proof, in.Size, in.Root, in.Index, in.Leaf); err != nil {
 		return errors.Mark(errors.Wrapf(err, "transparency: record %d in a tree of %d", in.Index, in.Size), ErrProofFailed)
 	}
@@ -155,6 +158,9 @@ func (r *Reader) Consistency(ctx context.Context, from, to int64) (Consistency, 
 
 // Check runs the proof. Error: ErrProofFailed.
 func (c *Consistency) Check() error {
+	if c.To > maxSize {
+		return errors.Wrapf(ErrProofFailed, "a tree of %d records", c.To)
+	}
 	if err := tlog.CheckTree(c.Proof, c.To, c.ToRoot, c.From, c.FromRoot); err != nil {
 		return errors.Mark(errors.Wrapf(err, "transparency: from %d to %d records", c.From, c.To), ErrProofFailed)
 	}

@@ -19,11 +19,14 @@ type Config struct {
 	// error means that waiting is of no use.
 	WaitFor func(ctx context.Context, seq uint64) error
 	Health  Health
-	Token   string       // whoever asks must bear it; "" lets everybody read
-	Metrics http.Handler // nil: no /metrics
-	Routes  []Route      // what other packages serve beside
-	Logger  *slog.Logger
-	Version string // of the program, for people
+	Token   string // whoever asks must bear it; "" lets everybody read
+	// ListenHost is the host that the daemon listens on. Without a token only
+	// requests for it, or for a loopback name, are served.
+	ListenHost string
+	Metrics    http.Handler // nil: no /metrics
+	Routes     []Route      // what other packages serve beside
+	Logger     *slog.Logger
+	Version    string // of the program, for people
 
 	// For tests; zero is the default.
 	Heartbeat time.Duration // between signs of life on an event stream

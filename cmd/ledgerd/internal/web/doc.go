@@ -1,8 +1,9 @@
 // Package web is the daemon's HTTP side: it reads, and writes nothing.
 //
 //	request ─▶ guard ─▶ mux ─▶ typed operation ─▶ wait (?at=) ─▶ Reader ─▶ answer
-//	           (method,  │                                                (as_of,
-//	            size,    ├─▶ event stream                                 ETag)
+//	           (size,    │                                                (as_of,
+//	            method,  ├─▶ event stream                                 ETag)
+//	            host,    │
 //	            token)   └─▶ health, metrics, routes of other packages
 //
 // Model: every answer is read from the views in one snapshot and says as_of,

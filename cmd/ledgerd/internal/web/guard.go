@@ -54,6 +54,9 @@ func (s *server) refusal(mux *http.ServeMux, r *http.Request) *Problem {
 	if r.ContentLength != 0 {
 		return newProblem(http.StatusRequestEntityTooLarge, problemTooLarge, "no request takes a body").with("Connection", "close")
 	}
+	if s.Token == "" && !s.ownHost(r.Host) {
+		return foreignHost(r.Host)
+	}
 	asked := *r
 	asked.Method = http.MethodGet
 	_, pattern := mux.Handler(&asked)

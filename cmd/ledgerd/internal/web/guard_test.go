@@ -19,7 +19,7 @@ import (
 // ask gives the status of a GET without a server.
 func ask(handler http.Handler, path string) int {
 	recorder := httptest.NewRecorder()
-	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
+	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
 	return recorder.Code
 }
 

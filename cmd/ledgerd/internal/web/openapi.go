@@ -19,7 +19,8 @@ import (
 func (s *server) description() huma.Config {
 	config := huma.DefaultConfig("ledgerd", s.Version)
 	config.Info.Description = "Reads an evidence ledger's views. Every answer says as_of, the ledger index of the last decision in it. " +
-		"Members may be added to answers; unknown query parameters are refused. There is nothing to write here."
+		"Members may be added to answers; unknown query parameters are refused. There is nothing to write here. " +
+		"Without a token only this machine is answered, by a loopback name or the host that the daemon listens on."
 	config.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	config.Tags = []*huma.Tag{
 		{Name: "campaigns", Description: "One campaign, and the list of all"},

@@ -28,6 +28,7 @@ type Problem struct {
 const (
 	problemInvalid      = "invalid_request"
 	problemUnauthorized = "unauthorized"
+	problemForeignHost  = "foreign_host"
 	problemNoCampaign   = "campaign_not_found"
 	problemNotFound     = "not_found"
 	problemMethod       = "method_not_allowed"

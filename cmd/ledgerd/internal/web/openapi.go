@@ -19,8 +19,7 @@ import (
 func (s *server) description() huma.Config {
 	config := huma.DefaultConfig("ledgerd", s.Version)
 	config.Info.Description = "Reads an evidence ledger's views. Every answer says as_of, the ledger index of the last decision in it. " +
-		"Members may be added to answers; unknown query parameters are refused. There is nothing to write here. " +
-		"Without a token only this machine is answered, by a loopback name or the host that the daemon listens on."
+		"Members may be added to answers; unknown query parameters are refused. There is nothing to write here."
 	config.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	config.Tags = []*huma.Tag{
 		{Name: "campaigns", Description: "One campaign, and the list of all"},
@@ -30,6 +29,8 @@ func (s *server) description() huma.Config {
 	if s.Token != "" {
 		config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{bearer: {Type: "http", Scheme: "bearer"}}
 		config.Security = []map[string][]string{{bearer: {}}}
+	} else {
+		config.Info.Description += " Requests must be for a loopback name, or the host that the daemon listens on."
 	}
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.CreateHooks = nil // no $schema member in answers

@@ -97,7 +97,7 @@ func (c *Campaign) previous(cell *Cell) (*Import, *Refusal) {
 			return found.imported, nil
 		}
 		return nil, refuse(ReasonMeasurementConflict, found.field, fmt.Sprintf(
-			"decision %d already imported another measurement with this %s (%s); void it first if it is the wrong one",
+			"decision %d already imported another measurement with this %s (%s), which counts; if that is the wrong one, void it and measure the cell anew",
 			found.imported.Index, found.what, found.imported.ImportKey))
 	}
 	return nil, nil

@@ -63,10 +63,10 @@ func decodeBody(a *domain.Arrival, data []byte) *domain.Refusal {
 
 var voidMembers = []member[domain.VoidRequest]{
 	text("importKey", func(v *domain.VoidRequest) *string { return &v.ImportKey }),
-	text("actor", func(v *domain.VoidRequest) *string { return &v.Actor }),
-	text("reason", func(v *domain.VoidRequest) *string { return &v.Reason }),
+	said("actor", func(v *domain.VoidRequest) *string { return &v.Actor }),
+	said("reason", func(v *domain.VoidRequest) *string { return &v.Reason }),
 }
 
 var sealMembers = []member[domain.SealRequest]{
-	text("actor", func(s *domain.SealRequest) *string { return &s.Actor }),
+	said("actor", func(s *domain.SealRequest) *string { return &s.Actor }),
 }

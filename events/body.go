@@ -396,3 +396,15 @@ func optionalText[T any](name string, of func(*T) *string) member[T] {
 func gatedText[T any](name string, of func(*T) *string) member[T] {
 	return member[T]{name: name, optional: true, read: func(b *body, into *T) *domain.Refusal { return b.lenientText(of(into)) }}
 }
+
+// said is a member that must be a string with something in it: who takes an
+// import back or seals a campaign, and why, is what an auditor asks first.
+func said[T any](name string, of func(*T) *string) member[T] {
+	return member[T]{name: name, read: func(b *body, into *T) *domain.Refusal {
+		refusal := b.text(of(into))
+		if refusal == nil && strings.Trim(*of(into), " \t\r\n") == "" {
+			return malformed(b.pointer(), "%s must not be blank", name)
+		}
+		return refusal
+	}}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"log/slog"
@@ -74,6 +75,11 @@ func (c *openCommand) Run(ctx context.Context, streams cli.Streams, log *slog.Lo
 	return c.send(ctx, streams, log, []fact{opening})
 }
 
+// maxBrackets bounds how deep a file can nest, for the reader that takes
+// comments out and follows every level. The largest campaign has one object for
+// each of its selections and scenarios.
+const maxBrackets = 2 * (domain.MaxSelections + domain.MaxScenarios)
+
 // campaignMember names the campaign in its file. It is no part of the arrival:
 // there the subject says it.
 const campaignMember = "campaign"
@@ -81,6 +87,9 @@ const campaignMember = "campaign"
 // parseOpening makes an arrival of a campaign file, and holds it against the
 // rules that the ledger will.
 func parseOpening(raw []byte, campaign string) (fact, error) {
+	if n := bytes.Count(raw, []byte("[")) + bytes.Count(raw, []byte("{")); n > maxBrackets {
+		return fact{}, errors.Newf("it has %d objects and arrays and may have %d", n, maxBrackets)
+	}
 	standard, err := hujson.Standardize(raw)
 	if err != nil {
 		return fact{}, err

@@ -23,7 +23,7 @@ Examples:
   ingest campaign template > campaign.json
   ingest campaign open campaign.json --wait
   ingest artifact results.zip --campaign chat-review --provenance provenance.json --wait
-  ingest campaign seal chat-review --wait
+  ingest campaign seal chat-review --actor ana --wait
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 the ledger refused what was sent.`
 

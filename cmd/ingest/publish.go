@@ -3,14 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
+	"slices"
 
 	"github.com/cockroachdb/errors"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/ledgerd/ledgerd/domain"
-	"github.com/ledgerd/ledgerd/events"
 	"github.com/ledgerd/ledgerd/internal/cli"
 )
 
@@ -64,35 +65,77 @@ func (c *publishCommand) read(streams cli.Streams) ([]fact, error) {
 	return facts, nil
 }
 
-// factLine is a line of publish's input.
-type factLine struct {
-	Kind     *domain.Kind   `json:"kind"`
-	Campaign *string        `json:"campaign"`
-	Data     jsontext.Value `json:"data"`
-	ID       string         `json:"id"`
-}
-
 // parseFact reads a line. Its data is taken as it is written, duplicate names
 // and all: only what is around it must be right.
 func parseFact(raw []byte) (fact, error) {
-	var line factLine
-	// Invalid text inside data is the ledger's to refuse.
-	if err := json.Unmarshal(raw, &line, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+	members, err := splitLine(raw)
+	if err != nil {
 		return fact{}, err
 	}
-	switch {
-	case line.Kind == nil:
-		return fact{}, errors.New("kind is missing")
-	case line.Campaign == nil:
-		return fact{}, errors.New("campaign is missing")
-	case len(line.Data) == 0:
-		return fact{}, errors.New("data is missing")
-	case len(line.ID) > events.MaxIDBytes:
-		return fact{}, errors.Newf("the id is %d bytes long and may be %d", len(line.ID), events.MaxIDBytes)
-	case !line.Kind.Known():
-		return fact{}, errors.Newf("the kind %q is none of %v", *line.Kind, domain.Kinds())
-	case !domain.LegalCampaignID(*line.Campaign):
-		return fact{}, errors.Newf("the campaign %q is no legal id: 1 to 100 letters, digits, - and _, beginning with a letter or digit", *line.Campaign)
+	var kind, campaign, id string
+	for _, member := range []struct {
+		name     string
+		into     *string
+		required bool
+	}{{"kind", &kind, true}, {"campaign", &campaign, true}, {"id", &id, false}} {
+		value, there := members[member.name]
+		switch {
+		case !there && member.required:
+			return fact{}, errors.Newf("%s is missing", member.name)
+		case there && value.Kind() != '"':
+			return fact{}, errors.Newf("%s must be a string", member.name)
+		case there:
+			if err := json.Unmarshal(value, member.into); err != nil {
+				return fact{}, errors.Newf("%s is not UTF-8", member.name)
+			}
+		}
 	}
-	return fact{campaign: *line.Campaign, kind: *line.Kind, data: bytes.Clone(line.Data), id: line.ID}, nil
+	data, there := members["data"]
+	switch {
+	case !there:
+		return fact{}, errors.New("data is missing")
+	case !domain.Kind(kind).Known():
+		return fact{}, errors.Newf("the kind %q is none of %v", kind, domain.Kinds())
+	case !domain.LegalCampaignID(campaign):
+		return fact{}, errors.Newf("the campaign %q is no legal id: 1 to 100 letters, digits, - and _, beginning with a letter or digit", campaign)
+	}
+	return fact{campaign: campaign, kind: domain.Kind(kind), data: data, id: id}, nil
+}
+
+// lineMembers are the names that a line may have.
+var lineMembers = []string{"kind", "campaign", "data", "id"}
+
+// splitLine takes a line apart into its members' values, as they are written.
+func splitLine(raw []byte) (map[string]jsontext.Value, error) {
+	line := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	notJSON := errors.New("it is not one JSON object")
+	if begin, err := line.ReadToken(); err != nil || begin.Kind() != '{' {
+		return nil, notJSON
+	}
+	members := map[string]jsontext.Value{}
+	for line.PeekKind() == '"' {
+		token, err := line.ReadToken()
+		if err != nil {
+			return nil, notJSON
+		}
+		name := token.String()
+		if !slices.Contains(lineMembers, name) {
+			return nil, errors.Newf("no member is called %q; a line has %v", name, lineMembers)
+		}
+		if _, again := members[name]; again {
+			return nil, errors.Newf("%s comes twice", name)
+		}
+		value, err := line.ReadValue()
+		if err != nil {
+			return nil, notJSON
+		}
+		members[name] = value.Clone()
+	}
+	if _, err := line.ReadToken(); err != nil {
+		return nil, notJSON
+	}
+	if _, err := line.ReadToken(); err != io.EOF {
+		return nil, errors.New("something follows the JSON object")
+	}
+	return members, nil
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"io"
+	"iter"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/cockroachdb/errors"
@@ -77,16 +77,24 @@ func (f *sendFlags) send(ctx context.Context, streams cli.Streams, log *slog.Log
 		return err
 	}
 	defer conn.Close()
-	sequences, err := f.publish(ctx, conn, denials, streams, batch)
-	if err != nil {
-		return err
+	results, err := f.publish(ctx, conn, denials, streams, batch)
+	if err == nil {
+		err = checkRepeated(ctx, conn, batch, results)
 	}
-	if f.Wait {
-		return f.wait(ctx, conn, denials, streams.Out, sequences)
+	if err == nil && f.Wait {
+		return f.wait(ctx, conn, denials, streams.Out, batch, results)
 	}
-	for i, seq := range sequences {
-		line := published{Arrival: seq, Campaign: facts[i].campaign, Kind: facts[i].kind, ID: batch[i].Header.Get(events.HeaderID)}
-		if err := printLine(streams.Out, line); err != nil {
+	// What was published is said in any case.
+	return errors.CombineErrors(err, printPublished(streams.Out, facts, batch, results))
+}
+
+func printPublished(out io.Writer, facts []fact, batch []events.Outgoing, results []jetstream.Result) error {
+	for i, result := range results {
+		if result.Err != nil {
+			continue
+		}
+		line := published{Arrival: result.Sequence, Campaign: facts[i].campaign, Kind: facts[i].kind, ID: batch[i].Header.Get(events.HeaderID)}
+		if err := printLine(out, line); err != nil {
 			return err
 		}
 	}
@@ -113,10 +121,10 @@ func (f *sendFlags) outgoing(facts []fact) ([]events.Outgoing, error) {
 		}
 		batch[i] = out
 	}
-	return batch, nil
+	return batch, refuseReused(batch)
 }
 
-func (f *sendFlags) publish(ctx context.Context, conn *nats.Conn, denials *natsclient.Denials, streams cli.Streams, batch []events.Outgoing) ([]uint64, error) {
+func (f *sendFlags) publish(ctx context.Context, conn *nats.Conn, denials *natsclient.Denials, streams cli.Streams, batch []events.Outgoing) ([]jetstream.Result, error) {
 	bounded, cancel := denials.Bound(ctx)
 	defer cancel()
 	bar := progress.Start(streams.Err, "publishing", int64(len(batch)))
@@ -124,15 +132,14 @@ func (f *sendFlags) publish(ctx context.Context, conn *nats.Conn, denials *natsc
 	publisher.Acknowledged = func(int, uint64) { bar.Add(1) }
 	results, err := publisher.PublishAll(bounded, batch)
 	bar.Done()
-	if err != nil {
-		return nil, errors.WithHint(errors.Wrapf(denials.Explain(err), "%d of %d arrivals were published", acknowledged(results), len(batch)),
-			"publish the same again: what the ledger has already is answered with duplicate and counts once")
+	if err == nil {
+		return results, nil
 	}
-	sequences := make([]uint64, len(results))
-	for i, result := range results {
-		sequences[i] = result.Sequence
+	err = errors.Wrapf(denials.Explain(err), "%d of %d arrivals were published", acknowledged(results), len(batch))
+	if !errors.IsAny(err, natsclient.ErrDenied, events.ErrRefused) {
+		err = errors.WithHint(err, "publish the same again: what the ledger has already is answered with duplicate and counts once")
 	}
-	return sequences, nil
+	return results, err
 }
 
 func acknowledged(results []jetstream.Result) int {
@@ -146,17 +153,20 @@ func acknowledged(results []jetstream.Result) int {
 }
 
 // wait prints each arrival's decision, in order.
-func (f *sendFlags) wait(ctx context.Context, conn *nats.Conn, denials *natsclient.Denials, out io.Writer, sequences []uint64) error {
+func (f *sendFlags) wait(ctx context.Context, conn *nats.Conn, denials *natsclient.Denials, out io.Writer, batch []events.Outgoing, results []jetstream.Result) error {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	rejected, printed := 0, 0
-	for answer, err := range decisions.WaitAll(ctx, conn, slices.Values(sequences)) {
+	for answer, err := range decisions.WaitAll(ctx, conn, sequencesOf(results)) {
 		if errors.Is(err, decisions.ErrNotDecided) && ctx.Err() == context.DeadlineExceeded {
-			return errors.WithHint(errors.Newf("%d of %d arrivals are published and not decided after %s", len(sequences)-printed, len(sequences), f.Timeout),
+			return errors.WithHint(errors.Newf("%d of %d arrivals are published and not decided after %s", len(results)-printed, len(results), f.Timeout),
 				"ask later with `ingest status`, or see whether the daemon's writer runs (/readyz)")
 		}
 		if err != nil {
 			return denials.Explain(err)
+		}
+		if err := answers(answer.Decision, &batch[printed]); err != nil {
+			return err
 		}
 		if err := printLine(out, decidedOf(answer.Decision)); err != nil {
 			return err
@@ -167,9 +177,19 @@ func (f *sendFlags) wait(ctx context.Context, conn *nats.Conn, denials *natsclie
 		}
 	}
 	if rejected > 0 {
-		return errors.Mark(errors.Newf("the ledger rejected %d of %d arrivals; each line says why", rejected, len(sequences)), cli.ErrRefused)
+		return errors.Mark(errors.Newf("the ledger rejected %d of %d arrivals; each line says why", rejected, len(results)), cli.ErrRefused)
 	}
 	return nil
+}
+
+func sequencesOf(results []jetstream.Result) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for _, result := range results {
+			if !yield(result.Sequence) {
+				return
+			}
+		}
+	}
 }
 
 // printLine prints one JSON line.

@@ -15,15 +15,16 @@ import (
 
 type statusCommand struct {
 	natsclient.Flags
-	Arrival uint64        `arg:"" name:"arrival-seq" help:"Sequence that publishing printed."`
-	Timeout time.Duration `default:"10s" help:"How long to wait for the decision."`
+	Arrival uint64          `arg:"" name:"arrival-seq" help:"Sequence that publishing printed."`
+	Timeout time.Duration   `default:"10s" help:"How long to wait for the decision."`
+	Role    natsdeploy.Role `enum:"operator,coordinator,reader" default:"coordinator" help:"Whose credentials --nats-creds are: operator, coordinator or reader."`
 }
 
 func (c *statusCommand) Run(ctx context.Context, streams cli.Streams, log *slog.Logger) error {
 	if c.Arrival == 0 {
 		return cli.Usagef("arrivals are counted from 1")
 	}
-	conn, denials, err := natsclient.Connect(ctx, c.Config(natsdeploy.Coordinator, "ingest status", log))
+	conn, denials, err := natsclient.Connect(ctx, c.Config(c.Role, "ingest status", log))
 	if err != nil {
 		return err
 	}

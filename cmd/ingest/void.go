@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"github.com/cockroachdb/errors"
 	"github.com/go-json-experiment/json"
@@ -14,6 +15,25 @@ import (
 // actorFlag says in whose name an operator acts.
 type actorFlag struct {
 	Actor string `required:"" placeholder:"NAME" help:"Who decides this: a name that colleagues know."`
+}
+
+// Validate is kong's check: an operator's act without a name is refused before
+// it is published.
+func (a actorFlag) Validate() error { return notBlank("--actor", a.Actor) }
+
+func notBlank(flag, value string) error {
+	if strings.TrimSpace(value) == "" {
+		return errors.Newf("%s must not be blank", flag)
+	}
+	return nil
+}
+
+// Validate is kong's check.
+func (c *voidCommand) Validate() error {
+	if err := notBlank("--actor", c.Actor); err != nil {
+		return err
+	}
+	return notBlank("--reason", c.Reason)
 }
 
 type voidCommand struct {

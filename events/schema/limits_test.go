@@ -267,7 +267,7 @@ func TestLongestKeys(t *testing.T) {
 	for _, step := range []struct {
 		kind domain.Kind
 		body []byte
-	}{{domain.KindCampaign, []byte(opening)}, {domain.KindCell, cell}, {domain.KindVoid, void}, {domain.KindSeal, []byte(`{"actor":""}`)}} {
+	}{{domain.KindCampaign, []byte(opening)}, {domain.KindCell, cell}, {domain.KindVoid, void}, {domain.KindSeal, []byte(`{"actor":"a"}`)}} {
 		if err := fits(t, step.kind, step.body); err != nil {
 			t.Error(err)
 		}

@@ -25,6 +25,9 @@ func (f Flags) Validate() error {
 	if f.NATSURL == "" && (f.NATSCreds != "" || f.NATSCA != "") {
 		return errors.Newf("--nats-creds and --nats-ca need --nats-url")
 	}
+	if f.NATSURL == "" && f.DataDir == "" {
+		return errors.Newf("--data-dir is empty; leave it out for %s", DefaultDataDir)
+	}
 	return nil
 }
 

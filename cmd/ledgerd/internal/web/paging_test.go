@@ -84,14 +84,68 @@ func TestRefusedQueries(t *testing.T) {
 		"campaign=a&campaign=b":      "query.campaign",
 		"campain=alpha":              "query.campain",
 		"campaign=%zz":               "query",
+		"campaign=":                  "query.campaign",
+		"campaign":                   "query.campaign",
+		"outcome=":                   "query.outcome",
+		"limit=":                     "query.limit",
+		"after=":                     "query.after",
+		"at=":                        "query.at",
+		"wait=":                      "query.wait",
 	} {
-		p := s.problem(http.StatusUnprocessableEntity, "invalid_request", s.get("/v1/entries?"+query))
-		if len(p.Errors) == 0 || p.Errors[0].Location != location {
-			t.Errorf("%s: %+v, want it to name %s", query, p.Errors, location)
+		s.wantRefused("/v1/entries?"+query, location)
+	}
+	for _, key := range []string{"import_key", "measurement_key"} {
+		for _, value := range []string{"", "%ff", "a%00%ff", strings.Repeat("k", 2049)} {
+			s.wantRefused("/v1/imports?"+key+"="+value, "query."+key)
 		}
 	}
-	s.problem(http.StatusUnprocessableEntity, "invalid_request", s.get("/v1/imports?import_key=%ff"))
+	s.wantRefused("/v1/events?campaign=", "query.campaign")
 	if n := s.reader.queries(); n != 0 {
 		t.Errorf("%d queries were made for requests that are refused", n)
+	}
+}
+
+// wantRefused asks with one thing that is wrong, and wants it named.
+func (s *service) wantRefused(path, location string) {
+	s.t.Helper()
+	p := s.problem(http.StatusUnprocessableEntity, "invalid_request", s.get(path))
+	if len(p.Errors) != 1 || p.Errors[0].Location != location {
+		s.t.Errorf("%s: %+v, want it to name %s", path, p.Errors, location)
+	}
+}
+
+// TestWaitIsANumber: of the finite ones, which JSON can print.
+func TestWaitIsANumber(t *testing.T) {
+	s := serve(t, 32)
+	for _, value := range []string{"NaN", "nan", "Inf", "-Inf", "%2BInf", "infinity", "1e999", "-1e999", "1e308", "five"} {
+		s.wantRefused("/v1/entries?at=32&wait="+value, "query.wait")
+	}
+	s.problem(http.StatusGatewayTimeout, "not_reached", s.get("/v1/entries?at=32&wait=1e-3"))
+}
+
+// TestUsageDays: days of the calendar, the first not behind the last.
+func TestUsageDays(t *testing.T) {
+	s := serve(t, 32)
+	for _, day := range []string{
+		"2026-13-45", "2026-00-10", "2026-01-00", "2026-02-29", "2026-04-31", "2026-1-5", "26-01-05", "02026-01-05", "2026-01-05T00:00:00Z",
+		"2026/01/05", "2026-01-05%20", "%202026-01-05", "yesterday", "",
+	} {
+		for _, bound := range []string{"from", "to"} {
+			s.wantRefused("/v1/usage?"+bound+"="+day, "query."+bound)
+		}
+	}
+	s.wantRefused("/v1/usage?from=2026-01-03&to=2026-01-02", "query.from")
+	s.wantRefused("/v1/usage?from=2027-01-01&to=2026-12-31&campaign=alpha", "query.from")
+	for query, want := range map[string]int{
+		"":                               2,
+		"?from=2026-01-02":               2,
+		"?from=2026-01-03&to=2026-01-03": 1,
+		"?from=2024-02-29&to=2026-01-02": 1,
+		"?from=0000-01-01&to=9999-12-31": 2,
+	} {
+		days := decode[projections.List[projections.Usage]](s, http.StatusOK, s.get("/v1/usage"+query))
+		if len(days.Items) != want {
+			t.Errorf("%q: %d days, want %d: %+v", query, len(days.Items), want, days.Items)
+		}
 	}
 }

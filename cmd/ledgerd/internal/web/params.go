@@ -2,8 +2,11 @@ package web
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -43,26 +46,41 @@ func (f *Freshness) wait() time.Duration { return time.Duration(f.Wait * float64
 // Resolve is called by huma before the operation.
 func (f *Freshness) Resolve(ctx huma.Context) []error {
 	f.url = ctx.URL()
-	return checkQuery(f.url.RawQuery)
+	wrong := checkQuery(f.url.RawQuery)
+	if math.IsNaN(f.Wait) { // is neither below a minimum nor above a maximum
+		wrong = append(wrong, &huma.ErrorDetail{Message: "not a number", Location: "query.wait", Value: f.Wait})
+	}
+	return wrong
 }
 
-// checkQuery refuses what would be read in part only: a parameter that cannot
-// be unescaped, or is given twice.
+// checkQuery refuses what would be read in part only, or not at all: a
+// parameter that cannot be unescaped, is given twice, or has no value. The last
+// would select everything, and who sends it means one thing that is missing.
 func checkQuery(raw string) []error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
 		return []error{&huma.ErrorDetail{Message: "the query cannot be parsed", Location: "query"}}
 	}
 	var wrong []error
-	for name, values := range query {
-		if len(values) > 1 {
-			wrong = append(wrong, &huma.ErrorDetail{Message: "given more than once", Location: "query." + name})
-		}
-		if !utf8.ValidString(values[0]) {
-			wrong = append(wrong, &huma.ErrorDetail{Message: "not UTF-8", Location: "query." + name})
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if message := checkValues(query[name]); message != "" {
+			wrong = append(wrong, &huma.ErrorDetail{Message: message, Location: "query." + name})
 		}
 	}
 	return wrong
+}
+
+// checkValues says what is wrong with a parameter, whatever it is.
+func checkValues(values []string) string {
+	switch {
+	case len(values) > 1:
+		return "given more than once"
+	case values[0] == "":
+		return "given without a value; leave it out"
+	case !utf8.ValidString(values[0]):
+		return "not UTF-8"
+	}
+	return ""
 }
 
 // key is the query without what does not change the answer.

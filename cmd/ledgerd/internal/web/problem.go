@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math"
 	"net/http"
 
 	"github.com/cockroachdb/errors"
@@ -85,7 +87,19 @@ func asProblem(_ huma.Context, _ string, value any) (any, error) {
 	}
 	problem := newProblem(model.Status, kind, model.Detail)
 	problem.Errors = model.Errors
+	for _, wrong := range problem.Errors {
+		wrong.Value = printable(wrong.Value)
+	}
 	return problem, nil
+}
+
+// printable is a refused value as JSON can hold it: there are no numbers beyond
+// the finite ones.
+func printable(value any) any {
+	if number, ok := value.(float64); ok && (math.IsNaN(number) || math.IsInf(number, 0)) {
+		return fmt.Sprint(number)
+	}
+	return value
 }
 
 // writeTo sends the problem outside of huma.

@@ -109,9 +109,19 @@ type rejectionsInput struct {
 
 type usageInput struct {
 	Campaign string `query:"campaign" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$" doc:"Without one: over all campaigns, each measurement once."`
-	From     string `query:"from" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"First day, 2006-01-02, UTC."`
-	To       string `query:"to" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"Last day, 2006-01-02, UTC."`
+	From     string `query:"from" format:"date" doc:"First day, 2006-01-02, UTC."`
+	To       string `query:"to" format:"date" doc:"Last day, 2006-01-02, UTC; not before the first."`
 	Freshness
+}
+
+// Resolve checks what the schema cannot say. It stands in front of
+// Freshness's, which huma then does not call itself.
+func (in *usageInput) Resolve(ctx huma.Context) []error {
+	wrong := in.Freshness.Resolve(ctx)
+	if in.To != "" && in.From > in.To { // days are in the order of their text
+		wrong = append(wrong, &huma.ErrorDetail{Message: "after the last day, to", Location: "query.from", Value: in.From})
+	}
+	return wrong
 }
 
 type pageInput struct {
@@ -126,7 +136,9 @@ type summaryInput struct {
 
 // ledgerOperations are the answers over all campaigns.
 func (s *server) ledgerOperations(api huma.API) {
-	list(api, s, operation("list-imports", "/v1/imports", "ledger", "Imports by index, by either key; voided ones stay"),
+	imports := operation("list-imports", "/v1/imports", "ledger", "Imports by index, by either key; voided ones stay")
+	imports.Description = "An import is listed when everything that is given fits it, both keys too."
+	list(api, s, imports,
 		func(ctx context.Context, in *importsInput) (projections.List[projections.Import], error) {
 			return s.Reader.Imports(ctx, projections.ImportQuery{Campaign: in.Campaign, ImportKey: in.ImportKey, MeasurementKey: in.MeasurementKey, Page: in.page()})
 		})

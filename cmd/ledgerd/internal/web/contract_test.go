@@ -13,7 +13,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web"
+	"github.com/ledgerd/ledgerd/internal/pgtest"
+	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/projections/projectionstest"
+	"github.com/ledgerd/ledgerd/store/postgres"
 	"github.com/ledgerd/ledgerd/store/sqlite"
 )
 
@@ -147,14 +150,28 @@ var requests = map[string][]string{
 
 // backends are what the contract is held over.
 var backends = map[string]func(*testing.T) store{
-	"model":  func(*testing.T) store { return projectionstest.NewModel() },
-	"sqlite": openSQLite,
+	"model":    func(*testing.T) store { return projectionstest.NewModel() },
+	"sqlite":   openSQLite,
+	"postgres": openPostgres,
 }
 
 func openSQLite(t *testing.T) store {
+	t.Helper()
 	opened, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "views.sqlite"))
+	return untilTheEnd(t, opened, err)
+}
+
+func openPostgres(t *testing.T) store {
+	t.Helper()
+	opened, err := postgres.Open(t.Context(), pgtest.Database(t))
+	return untilTheEnd(t, opened, err)
+}
+
+// untilTheEnd closes an opened store after the test.
+func untilTheEnd(t *testing.T, opened projections.Store, err error) store {
+	t.Helper()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%+v", err)
 	}
 	t.Cleanup(func() {
 		if err := opened.Close(); err != nil {
@@ -202,16 +219,22 @@ func TestContract(t *testing.T) {
 // every store, byte for byte.
 func TestEveryAnswerHasAsOf(t *testing.T) {
 	s := serve(t, 32)
-	onFile := serve(t, 32, func(s *service, _ *web.Config) { s.store = openSQLite(t) })
+	kept := map[string]*service{}
+	for name, open := range backends {
+		kept[name] = serve(t, 32, func(s *service, _ *web.Config) { s.store = open(t) })
+	}
 	for _, paths := range requests {
 		for _, path := range paths {
 			if !strings.HasPrefix(path, "/v1/") || strings.Contains(path, " ") {
 				continue
 			}
-			inMemory, fromFile := s.get(path), onFile.get(path)
-			s.wantAsOf(inMemory, 31)
-			if string(inMemory.body) != string(fromFile.body) || inMemory.Header.Get("ETag") != fromFile.Header.Get("ETag") {
-				t.Errorf("%s: SQLite answers\n%s\nthe model\n%s", path, fromFile.body, inMemory.body)
+			want := s.get(path)
+			s.wantAsOf(want, 31)
+			for name, other := range kept {
+				got := other.get(path)
+				if string(got.body) != string(want.body) || got.Header.Get("ETag") != want.Header.Get("ETag") {
+					t.Errorf("%s: %s answers\n%s\nthe model\n%s", path, name, got.body, want.body)
+				}
 			}
 		}
 	}

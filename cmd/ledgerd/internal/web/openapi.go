@@ -19,7 +19,8 @@ import (
 func (s *server) description() huma.Config {
 	config := huma.DefaultConfig("ledgerd", s.Version)
 	config.Info.Description = "Reads an evidence ledger's views. Every answer says as_of, the ledger index of the last decision in it. " +
-		"Members may be added to answers; unknown query parameters are refused. There is nothing to write here."
+		"Members may be added to answers; unknown query parameters are refused. There is nothing to write here. " +
+		"Answers print U+0000 as ␀0, and ␀ itself as ␀␀; a parameter is the text as it was published."
 	config.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	config.Tags = []*huma.Tag{
 		{Name: "campaigns", Description: "One campaign, and the list of all"},

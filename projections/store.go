@@ -23,9 +23,9 @@ var (
 
 // Position is how far a set of views has read the ledger.
 type Position struct {
-	Seq    uint64 // LEDGER sequence of the last decision in the rows, 0 before the first
-	Stream string // identity of the stream that it was read from, "" before the first
-	Hash   string // lower hex SHA-256 of that decision's record, "" before the first
+	Seq    uint64 `json:"seq"`    // LEDGER sequence of the last decision in the rows, 0 before the first
+	Stream string `json:"stream"` // identity of the stream that it was read from, "" before the first
+	Hash   string `json:"hash"`   // lower hex SHA-256 of that decision's record, "" before the first
 }
 
 // AsOf is the ledger index of the last decision in the rows, -1 before the
@@ -99,8 +99,8 @@ type Build interface {
 
 // Comparison is what comparing a build with the live views came to.
 type Comparison struct {
-	At      Position // of both
-	Digests []ViewDigest
+	At      Position     `json:"at"` // of both
+	Digests []ViewDigest `json:"digests"`
 }
 
 // Difference is the first difference, nil when there is none.
@@ -116,19 +116,19 @@ func (c *Comparison) Difference() *Difference {
 // ViewDigest is a view's rows in short. Digests can be compared within one
 // store only.
 type ViewDigest struct {
-	View       View
-	Rows       int64 // of the build
-	Live       string
-	Built      string
-	Difference *Difference // nil when Live equals Built
+	View       View        `json:"view"`
+	Rows       int64       `json:"rows"` // of the build
+	Live       string      `json:"live"`
+	Built      string      `json:"built"`
+	Difference *Difference `json:"difference"` // nil when Live equals Built
 }
 
 // Difference is a row that the live view and the build do not have in common.
 type Difference struct {
-	View  View
-	Key   string // the row's key, as JSON
-	Live  string // the row as JSON, "" when the live view lacks it
-	Built string // the row as JSON, "" when the build lacks it
+	View  View   `json:"view"`
+	Key   string `json:"key"`   // the row's key, as JSON
+	Live  string `json:"live"`  // the row as JSON, "" when the live view lacks it
+	Built string `json:"built"` // the row as JSON, "" when the build lacks it
 }
 
 // Step is a moment at which a crash would matter.

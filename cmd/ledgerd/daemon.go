@@ -19,6 +19,7 @@ import (
 	"github.com/ledgerd/ledgerd/internal/metrics"
 	"github.com/ledgerd/ledgerd/internal/writer"
 	"github.com/ledgerd/ledgerd/projections"
+	"github.com/ledgerd/ledgerd/projections/transparency"
 )
 
 // daemon is everything that one ledgerd holds, opened and wired.
@@ -32,13 +33,15 @@ type daemon struct {
 	store    projections.Store
 	runner   *projections.Runner
 	writer   *writer.Writer
+	tree     *transparency.Tree
 	answers  *decisions.Service
 	token    string // readers over HTTP must bear it; "": everybody on this machine may read
 	listener net.Listener
 	http     *http.Server
 	health   *health
 
-	viewsReady chan struct{} // closed when the views are of this program's version
+	viewsFit   chan struct{} // closed when the views are of this program's version
+	viewsReady chan struct{} // closed when they have all that was decided before the start
 	announced  func()        // called once, when everything behind the addresses is ready
 	closers    []func() error
 }
@@ -79,6 +82,12 @@ func (d *daemon) open(ctx context.Context, c *serveCommand) (err error) {
 	}
 	d.store = d.metrics.Store(d.store)
 	d.closeLater(d.store.Close)
+	_, ledger := d.nats.logs()
+	var closeTree func() error
+	if d.tree, closeTree, err = openTree(ctx, d.dir.Path(), c.Origin, ledger, d.log); err != nil {
+		return err
+	}
+	d.closeLater(closeTree)
 	return nil
 }
 
@@ -94,14 +103,14 @@ func (d *daemon) wire() error {
 	if err != nil {
 		host = "unknown"
 	}
-	d.viewsReady = make(chan struct{})
+	d.viewsFit, d.viewsReady = make(chan struct{}), make(chan struct{})
 	d.runner, err = projections.NewRunner(projections.Config{Log: ledger, Store: d.store, Name: viewsProjection, Observer: d.metrics.Projection(viewsProjection), Logger: d.log})
 	if err != nil {
 		return err
 	}
 	d.writer, err = writer.New(writer.Config{
 		Arrivals: arrivals, Ledger: ledger, Epoch: uuid.NewString(), Host: host,
-		Memories: []writer.Memory{d.runner}, Observer: d.metrics.Writer(), Logger: d.log,
+		Memories: []writer.Memory{d.runner, d.tree}, Observer: d.metrics.Writer(), Logger: d.log,
 	})
 	if err != nil {
 		return err
@@ -136,6 +145,12 @@ func (d *daemon) run(ctx context.Context) (err error) {
 		return keepReading(ctx, folding, d.log, func() error { return d.runViews(ctx) }, d.viewsReady)
 	}, func(error) { cancel() })
 
+	// The tree hashes decisions and signs its heads.
+	hashing := d.health.add("tree")
+	group.Add(func() error {
+		return keepReading(ctx, hashing, d.log, func() error { return d.tree.Run(ctx) }, d.tree.Ready())
+	}, func(error) { cancel() })
+
 	// The decision service answers who waits for a decision.
 	answering := d.health.add("decisions")
 	group.Add(func() error {
@@ -150,8 +165,11 @@ func (d *daemon) run(ctx context.Context) (err error) {
 		return d.serveHTTP()
 	}, func(error) { d.stopHTTP() })
 
-	// The announcement, when the others are ready.
-	group.Add(func() error { return d.announce(ctx) }, func(error) { cancel() })
+	// The views are of use when they have all that was decided before the start.
+	group.Add(func() error { return d.awaitViews(ctx) }, func(error) { cancel() })
+
+	// The announcement, when the others run.
+	group.Add(func() error { return d.announce(ctx, deciding, folding, hashing, answering, serving) }, func(error) { cancel() })
 
 	return errors.CombineErrors(group.Run(), d.health.failure())
 }
@@ -159,7 +177,7 @@ func (d *daemon) run(ctx context.Context) (err error) {
 // keepReading runs a loop. One that cannot go on is reported and then waits for
 // the end with the others, so that what is decided stays readable; the daemon
 // ends with its error.
-func keepReading(ctx context.Context, l loop, log *slog.Logger, work func() error, ready <-chan struct{}) error {
+func keepReading(ctx context.Context, l *loop, log *slog.Logger, work func() error, ready <-chan struct{}) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
 	for {
@@ -179,11 +197,12 @@ func keepReading(ctx context.Context, l loop, log *slog.Logger, work func() erro
 	}
 }
 
-// announce waits until all loops run, and then tells clients where the daemon is.
-func (d *daemon) announce(ctx context.Context) error {
-	for _, ready := range []<-chan struct{}{d.writer.Ready(), d.viewsReady} {
+// announce tells clients where the daemon is, when every loop runs or has
+// turned out not to: what is stored can be asked for in either case.
+func (d *daemon) announce(ctx context.Context, loops ...*loop) error {
+	for _, l := range loops {
 		select {
-		case <-ready:
+		case <-l.settled:
 		case <-ctx.Done():
 			return nil
 		}
@@ -191,7 +210,11 @@ func (d *daemon) announce(ctx context.Context) error {
 	if err := d.dir.Announce(d.nats.url, d.httpURL(), d.nats.embedded); err != nil {
 		return err
 	}
-	d.announced()
+	if d.health.failure() == nil {
+		d.announced()
+	} else {
+		d.log.Error("the daemon is not ready; it serves what is stored", "http", d.httpURL(), "nats", d.nats.url)
+	}
 	<-ctx.Done()
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -100,7 +101,9 @@ func (c *demoCommand) show(ctx context.Context, d *daemon, artifacts string, str
 	if c.JSON {
 		return printLine(streams.Out, summary)
 	}
-	return run.print(ctx, streams.Out, summary)
+	out := bufio.NewWriter(streams.Out) // keeps the first error of many prints
+	err = run.print(ctx, out, summary)
+	return errors.CombineErrors(err, errors.Wrap(out.Flush(), "print the tables"))
 }
 
 // levelHandler drops what is less grave than a level.

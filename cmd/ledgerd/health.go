@@ -17,24 +17,26 @@ type health struct {
 
 // loop is one long-running part of the daemon.
 type loop struct {
-	health *health
-	state  *web.LoopState
+	health  *health
+	state   *web.LoopState
+	settled chan struct{} // closed when it runs, or cannot
+	once    sync.Once
 }
 
 // add registers a loop that is starting.
-func (h *health) add(name string) loop {
+func (h *health) add(name string) *loop {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	state := &web.LoopState{Name: name, State: web.Starting}
 	h.loops = append(h.loops, state)
-	return loop{health: h, state: state}
+	return &loop{health: h, state: state, settled: make(chan struct{})}
 }
 
 // running says that the loop does its work.
-func (l loop) running() { l.set(web.Running, "") }
+func (l *loop) running() { l.set(web.Running, "") }
 
 // stopped says that the loop cannot go on.
-func (l loop) stopped(err error) {
+func (l *loop) stopped(err error) {
 	l.set(web.Stopped, err.Error())
 	l.health.mu.Lock()
 	defer l.health.mu.Unlock()
@@ -50,10 +52,11 @@ func (h *health) failure() error {
 	return h.failed
 }
 
-func (l loop) set(state web.State, detail string) {
+func (l *loop) set(state web.State, detail string) {
 	l.health.mu.Lock()
 	defer l.health.mu.Unlock()
 	l.state.State, l.state.Error = state, detail
+	l.once.Do(func() { close(l.settled) })
 }
 
 // Ready is false while a loop is starting and when one has stopped; lagging is

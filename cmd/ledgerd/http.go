@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/errors"
 
 	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web"
+	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web/tree"
 	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/internal/datadir"
 )
@@ -70,7 +71,21 @@ func readToken(file string) (string, error) {
 func (d *daemon) httpURL() string { return "http://" + d.listener.Addr().String() }
 
 func (d *daemon) httpServer() (*http.Server, error) {
-	handler, err := web.New(web.Config{Reader: d.store, Health: d.health, WaitFor: d.waitFor, Token: d.token, Metrics: d.metrics.Handler(), Logger: d.log, Version: cli.Version()})
+	host, _, err := net.SplitHostPort(d.listener.Addr().String())
+	if err != nil {
+		return nil, errors.Wrap(err, "split the listener's address")
+	}
+	handler, err := web.New(web.Config{
+		Reader:     d.store,
+		WaitFor:    d.waitFor,
+		Health:     d.health,
+		Token:      d.token,
+		ListenHost: host,
+		Metrics:    d.metrics.Handler(),
+		Routes:     []web.Route{tree.Route(tree.Config{Tree: d.tree, Reader: d.store, Logger: d.log})},
+		Logger:     d.log,
+		Version:    cli.Version(),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -27,13 +27,15 @@ Examples:
 
 // commands are ledgerd's commands. Each has its file.
 type commands struct {
-	Serve   serveCommand   `cmd:"" default:"withargs" help:"Run the daemon (the default)."`
-	Demo    demoCommand    `cmd:"" help:"Run a simulated campaign through the real path."`
-	Query   queryCommands  `cmd:"" help:"Read the views."`
-	Rebuild rebuildCommand `cmd:"" help:"Rebuild views beside the live ones, then switch."`
-	Replay  replayCommand  `cmd:"" help:"Decide every arrival again and compare."`
-	Verify  verifyCommand  `cmd:"" help:"Walk the ledger and name all damage."`
-	Export  exportCommand  `cmd:"" help:"Write the ledger as JSON Lines."`
+	Serve   serveCommand    `cmd:"" default:"withargs" help:"Run the daemon (the default)."`
+	Demo    demoCommand     `cmd:"" help:"Run a simulated campaign through the real path."`
+	Query   queryCommands   `cmd:"" help:"Read the views."`
+	Rebuild rebuildCommand  `cmd:"" help:"Rebuild views beside the live ones, then switch."`
+	Replay  replayCommand   `cmd:"" help:"Decide every arrival again and compare."`
+	Verify  verifyCommand   `cmd:"" help:"Walk the ledger and name all damage."`
+	Export  exportCommand   `cmd:"" help:"Write the ledger as JSON Lines."`
+	Tree    treeCommands    `cmd:"" help:"Tree heads, keys and consistency proofs."`
+	Receipt receiptCommands `cmd:"" help:"Make a receipt that proves an import offline, or verify one."`
 }
 
 func main() {

@@ -50,7 +50,9 @@ func (p pageFlags) Validate() error {
 // read opens the views for one question.
 func (v viewFlags) read(ctx context.Context, ask func(projections.Reader) error) (err error) {
 	if v.DatabaseURL == "" {
-		if _, err := os.Stat(filepath.Join(v.DataDir, viewsName)); err != nil {
+		if _, err := os.Stat(filepath.Join(v.DataDir, viewsName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return errors.WithHint(errors.Wrap(err, "look for the views"), "a ledger's directory is open to its owner alone: ask as the user that runs ledgerd, or over HTTP")
+		} else if err != nil {
 			return errors.WithHint(errors.Newf("%s holds no views", v.DataDir),
 				"check --data-dir (default "+natsclient.DefaultDataDir+"); `ledgerd serve` makes a ledger there, `ledgerd demo` shows one")
 		}

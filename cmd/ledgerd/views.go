@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/store/postgres"
@@ -37,8 +38,35 @@ func (d *daemon) runViews(ctx context.Context) error {
 			return err
 		}
 	}
-	close(d.viewsReady)
+	close(d.viewsFit)
 	return d.runner.Run(ctx)
+}
+
+// tailRetryDelay lies between two questions for the ledger's end.
+const tailRetryDelay = 500 * time.Millisecond
+
+// awaitViews waits until the views have all that was decided before the start.
+func (d *daemon) awaitViews(ctx context.Context) error {
+	select {
+	case <-d.viewsFit:
+	case <-ctx.Done():
+		return nil
+	}
+	for {
+		tail, err := d.ledger.Tail(ctx)
+		if err == nil {
+			if _, err := d.runner.WaitFor(ctx, tail.Last); err == nil {
+				close(d.viewsReady)
+			} // else the runner has stopped, and said why
+			<-ctx.Done()
+			return nil
+		}
+		select {
+		case <-time.After(tailRetryDelay):
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 func (d *daemon) rebuildViews(ctx context.Context) error {

@@ -63,6 +63,9 @@ type exitNow int
 // and gives its exit code. The first SIGINT or SIGTERM ends the context; a
 // second one kills the process, as people expect.
 func (p Program) Main() int {
+	// A reader that went away is an error of the write, not the end of the
+	// process before it has cleaned up.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	go func() {

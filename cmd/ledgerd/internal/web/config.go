@@ -19,7 +19,10 @@ type Config struct {
 	// error means that waiting is of no use.
 	WaitFor func(ctx context.Context, seq uint64) error
 	Health  Health
-	Token   string // whoever asks must bear it; "" lets everybody read
+	// LedgerEnd is the ledger's last sequence, for the lag in /readyz; nil: no
+	// lag there. It is asked with a context of at most a second.
+	LedgerEnd func(ctx context.Context) (uint64, error)
+	Token     string // whoever asks must bear it; "" lets everybody read
 	// ListenHost is the host that the daemon listens on. Without a token only
 	// requests for it, or for a loopback name, are served.
 	ListenHost string

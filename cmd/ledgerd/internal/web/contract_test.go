@@ -259,10 +259,6 @@ func TestNotReadyKeepsTheContract(t *testing.T) {
 	got := s.get("/readyz")
 	c := readContract(s)
 	c.validate(c.operations()["readyz"], got)
-	type readiness struct {
-		Ready bool
-		Loops []web.LoopState
-	}
 	answer := decode[readiness](s, http.StatusServiceUnavailable, got)
 	if answer.Ready || len(answer.Loops) != 2 || answer.Loops[0].Error != "the chain is broken" || answer.Loops[1].State != web.Starting {
 		t.Errorf("not ready: %+v", answer)

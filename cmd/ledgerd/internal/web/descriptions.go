@@ -103,5 +103,6 @@ var descriptions = map[string]string{
 	"Summary.reasons":  "Rejected decisions by reason.",
 
 	"LoopState.error": "Why it stopped; empty to who bears no token.",
+	"readiness.lag":   "Decisions in the ledger that the views lack; null when it is not known just now.",
 	"readiness.as_of": "Ledger index of the last decision in the views; null when they cannot be read just now.",
 }

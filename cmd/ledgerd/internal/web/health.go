@@ -43,11 +43,12 @@ type alive struct {
 type readiness struct {
 	Ready   bool        `json:"ready"`
 	AsOf    *int64      `json:"as_of"` // null when the views cannot be read just now
+	Lag     *int64      `json:"lag"`   // null when it is not known just now
 	Version string      `json:"version"`
 	Loops   []LoopState `json:"loops"`
 }
 
-// positionTimeout is short, because probes are: as_of is an extra there.
+// positionTimeout is short, because probes are: as_of and lag are extras there.
 const positionTimeout = time.Second
 
 // neverStored is the cache rule of answers that are about this moment.
@@ -92,11 +93,27 @@ func (s *server) ready(ctx context.Context, in *readyInput) (*readinessAnswer, e
 		}
 		answer.Body.Loops = append(answer.Body.Loops, loop)
 	}
+	answer.Body.AsOf, answer.Body.Lag = s.progress(ctx)
+	return answer, nil
+}
+
+// progress is how far the views are, and how many decisions they lack; nil for
+// what cannot be told in time.
+func (s *server) progress(ctx context.Context) (asOf, lag *int64) {
 	ctx, cancel := context.WithTimeout(ctx, positionTimeout)
 	defer cancel()
-	if position, err := s.Reader.Position(ctx); err == nil {
-		asOf := position.AsOf()
-		answer.Body.AsOf = &asOf
+	position, err := s.Reader.Position(ctx)
+	if err != nil {
+		return nil, nil
 	}
-	return answer, nil
+	index := position.AsOf()
+	if s.LedgerEnd == nil {
+		return &index, nil
+	}
+	end, err := s.LedgerEnd(ctx)
+	if err != nil {
+		return &index, nil
+	}
+	behind := int64(end - min(end, position.Seq)) // a ledger that was put back may be shorter
+	return &index, &behind
 }

@@ -114,12 +114,29 @@ type faultyReader struct {
 	fault  error  // every query's answer
 	before func() // called before each list of entries or campaigns is read
 	calls  int    // queries, positions not counted
+	lost   error  // every position's answer
 }
 
 func (r *faultyReader) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fault = err
+}
+
+func (r *faultyReader) lose(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost = err
+}
+
+func (r *faultyReader) Position(ctx context.Context) (projections.Position, error) {
+	r.mu.Lock()
+	lost := r.lost
+	r.mu.Unlock()
+	if lost != nil {
+		return projections.Position{}, lost
+	}
+	return r.Reader.Position(ctx)
 }
 
 func (r *faultyReader) queries() int {

@@ -17,7 +17,7 @@ import (
 // answer is what a read gives; with Status 304 the body is not printed.
 type answer[T any] struct {
 	Status       int
-	ETag         string `header:"ETag" doc:"Weak: the same as_of and the same query."`
+	ETag         string `header:"ETag" doc:"Weak: the same as_of and the same query. A rebuild that mended damaged rows keeps it: ask without If-None-Match then."`
 	Link         string `header:"Link" doc:"The page behind this one, rel=next."`
 	CacheControl string `header:"Cache-Control"`
 	Body         T
@@ -133,7 +133,9 @@ func notReached(fresh *Freshness, asOf int64) *Problem {
 
 // tag makes the ETag of an answer at a position. The record hash is in it, so
 // that another ledger of the same length gives other tags; the program's
-// version, because another one may print other members.
+// version, because another one may print other members. Whether the rows were
+// rebuilt is not: a Reader does not say, and rows of one fold at one record are
+// the same unless they were damaged.
 func (s *server) tag(position projections.Position, key string) string {
 	digest := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%s", position.Stream, position.Hash, s.Version, projections.FoldVersion, key))
 	return fmt.Sprintf(`W/"%d-%s"`, position.AsOf(), hex.EncodeToString(digest[:tagBytes]))

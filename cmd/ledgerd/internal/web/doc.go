@@ -11,6 +11,12 @@
 // have that index. The same as_of and the same query give the same answer, so
 // that an ETag is made of them, and a cached answer costs one small read.
 //
+// Failure: rows that were damaged break that rule. A rebuild that mends them
+// (ledgerd rebuild --accept) moves no position, so that an answer which a
+// client kept from before stays valid to it until the next decision. After such
+// a rebuild clients should ask once without If-None-Match. Other rebuilds make
+// the same rows, or come with another fold version, which is in the ETag.
+//
 // The OpenAPI document is generated from the types that are served; nothing is
 // described by hand that could disagree with them. Problems are RFC 9457, with
 // a type that machines can rely on.

@@ -4,10 +4,11 @@ package web
 var Descriptions = descriptions
 
 const (
-	MaxURLBytes = maxURLBytes
-	MaxStreams  = maxStreams
-	MaxWaiting  = maxWaiting
-	MaxWait     = maxWait
-	DefaultWait = defaultWait
-	StreamPage  = streamPage
+	MaxURLBytes  = maxURLBytes
+	MaxHostShown = maxHostShown
+	MaxStreams   = maxStreams
+	MaxWaiting   = maxWaiting
+	MaxWait      = maxWait
+	DefaultWait  = defaultWait
+	StreamPage   = streamPage
 )

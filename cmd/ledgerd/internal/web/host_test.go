@@ -89,8 +89,11 @@ func TestForeignHostIsTold(t *testing.T) {
 		}
 	}
 	s.wantAsOf(s.get("/v1/campaigns"), 31)
-	if got := askFor(s.handler, strings.Repeat("x", 9000), "/v1/campaigns"); got.Body.Len() > 1000 {
-		t.Errorf("a problem of %d bytes", got.Body.Len())
+	longest := strings.Repeat("x", web.MaxHostShown)
+	for _, host := range []string{longest, longest + "x", strings.Repeat("x", 9000)} {
+		if got := askFor(s.handler, host, "/v1/campaigns").Body.String(); strings.Count(got, "xx")*2 > web.MaxHostShown || !strings.Contains(got, longest) {
+			t.Errorf("a host of %d characters is shown as %s", len(host), got)
+		}
 	}
 }
 

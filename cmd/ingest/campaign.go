@@ -39,6 +39,14 @@ type sealCommand struct {
 	Campaign string `arg:"" help:"Campaign to seal."`
 }
 
+// Validate is kong's check.
+func (c *sealCommand) Validate() error {
+	if err := notBlank("--actor", c.Actor); err != nil {
+		return err
+	}
+	return c.sendFlags.Validate()
+}
+
 func (c *sealCommand) Run(ctx context.Context, streams cli.Streams, log *slog.Logger) error {
 	data, err := json.Marshal(domain.SealRequest{Actor: c.Actor})
 	if err != nil {

@@ -27,6 +27,15 @@ type sendFlags struct {
 	Wait    bool          `help:"Print the ledger's decision on each arrival as a JSON line; exit 3 if any was rejected."`
 	Timeout time.Duration `default:"60s" help:"How long --wait waits for all decisions."`
 	Source  string        `default:"/ledgerd/ingest" help:"Who publishes, as a URI reference (ce-source)."`
+	receiptFlags
+}
+
+// Validate is kong's check.
+func (f *sendFlags) Validate() error {
+	if f.Receipt != "" && !f.Wait {
+		return errors.New("--receipt needs --wait: a receipt is of a decision")
+	}
+	return f.Flags.Validate()
 }
 
 // fact is an arrival to be.
@@ -157,6 +166,7 @@ func (f *sendFlags) wait(ctx context.Context, conn *nats.Conn, denials *natsclie
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	rejected, printed := 0, 0
+	var indexes []uint64
 	for answer, err := range decisions.WaitAll(ctx, conn, sequencesOf(results)) {
 		if errors.Is(err, decisions.ErrNotDecided) && ctx.Err() == context.DeadlineExceeded {
 			return errors.WithHint(errors.Newf("%d of %d arrivals are published and not decided after %s", len(results)-printed, len(results), f.Timeout),
@@ -172,8 +182,14 @@ func (f *sendFlags) wait(ctx context.Context, conn *nats.Conn, denials *natsclie
 			return err
 		}
 		printed++
+		indexes = append(indexes, answer.Decision.Index)
 		if answer.Decision.Outcome == domain.Rejected {
 			rejected++
+		}
+	}
+	if f.Receipt != "" {
+		if err := f.save(ctx, f.DataDir, indexes); err != nil {
+			return err
 		}
 	}
 	if rejected > 0 {

@@ -17,10 +17,8 @@ type actorFlag struct {
 	Actor string `required:"" placeholder:"NAME" help:"Who decides this: a name that colleagues know."`
 }
 
-// Validate is kong's check: an operator's act without a name is refused before
-// it is published.
-func (a actorFlag) Validate() error { return notBlank("--actor", a.Actor) }
-
+// notBlank refuses an operator's act without a name or reason before it is
+// published.
 func notBlank(flag, value string) error {
 	if strings.TrimSpace(value) == "" {
 		return errors.Newf("%s must not be blank", flag)
@@ -33,7 +31,10 @@ func (c *voidCommand) Validate() error {
 	if err := notBlank("--actor", c.Actor); err != nil {
 		return err
 	}
-	return notBlank("--reason", c.Reason)
+	if err := notBlank("--reason", c.Reason); err != nil {
+		return err
+	}
+	return c.sendFlags.Validate()
 }
 
 type voidCommand struct {

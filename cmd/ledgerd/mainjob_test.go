@@ -199,6 +199,52 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
+// TestAnIDThatWasUsedBefore swallows no fact in silence.
+func TestAnIDThatWasUsedBefore(t *testing.T) {
+	dataDir := t.TempDir()
+	startProcess(t, "--data-dir", dataDir).awaitReady(t)
+	publish := func(campaign string, more ...string) (string, string, int) {
+		line := `{"kind":"seal","campaign":"` + campaign + `","data":{"actor":"ana"},"id":"job-7"}`
+		return runBinary(t, line, "ingest", append([]string{"publish", "-", "--data-dir", dataDir}, more...)...)
+	}
+	if out, stderr, code := publish("a"); code != 0 {
+		t.Fatalf("exit code %d: %s%s", code, out, stderr)
+	}
+	if out, stderr, code := publish("a"); code != 0 || !strings.Contains(out, `"arrival":1,`) {
+		t.Errorf("a retry of the same publication: exit code %d: %s%s", code, out, stderr)
+	}
+	for _, more := range [][]string{nil, {"--wait"}} {
+		if out, stderr, code := publish("b", more...); code != 1 || !strings.Contains(stderr, "used before") {
+			t.Errorf("another fact under the id %v: exit code %d: %s%s", more, code, out, stderr)
+		}
+	}
+}
+
+// TestReceiptOfADecision keeps a receipt and verifies it with the public key
+// alone.
+func TestReceiptOfADecision(t *testing.T) {
+	dataDir, dir := t.TempDir(), t.TempDir()
+	daemon := startProcess(t, "--data-dir", dataDir).awaitReady(t)
+	facts := `{"kind":"seal","campaign":"a","data":{"actor":"ana"}}` + "\n" + `{"kind":"seal","campaign":"b","data":{"actor":"ana"}}`
+	if _, stderr, code := runBinary(t, facts, "ingest", "publish", "-", "--wait", "--receipt", filepath.Join(dir, "r.json"), "--data-dir", dataDir); code != 3 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	key, _, code := runBinary(t, "", "ledgerd", "tree", "key", "--data-dir", dataDir)
+	if code != 0 {
+		t.Fatalf("tree key: exit code %d", code)
+	}
+	keyFile := filepath.Join(dir, "ledger.pub")
+	if err := os.WriteFile(keyFile, []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	daemon.stop(t)
+	for _, name := range []string{"r-0.json", "r-1.json"} {
+		if out, stderr, code := runBinary(t, "", "ledgerd", "receipt", "verify", filepath.Join(dir, name), "--key", keyFile); code != 0 {
+			t.Errorf("%s: exit code %d: %s%s", name, code, out, stderr)
+		}
+	}
+}
+
 // TestBadInput is what people type and feed: each has its exit code, says what
 // is wrong and what to do, and publishes nothing.
 func TestBadInput(t *testing.T) {
@@ -236,6 +282,12 @@ func TestBadInput(t *testing.T) {
 		{"an artifact that is no zip", 2, "nothing was published", "", []string{"artifact", provenance, "--campaign", "a", "--provenance", provenance}},
 		{"a provenance with a typo", 2, "/repo", "", []string{"artifact", provenance, "--campaign", "a", "--provenance", file("p.json", `{"repo":1}`)}},
 		{"a void without a reason", 2, "--reason", "", []string{"void", "1/1/x", "--campaign", "a", "--actor", "ana"}},
+		{"a void by nobody", 2, "--actor must not be blank", "", []string{"void", "1/1/x", "--campaign", "a", "--actor=", "--reason", "x"}},
+		{"a seal by nobody", 2, "--actor must not be blank", "", []string{"campaign", "seal", "a", "--actor", " "}},
+		{"a receipt of no decision", 2, "--receipt needs --wait", "", []string{"campaign", "seal", "a", "--actor", "ana", "--receipt", "f"}},
+		{"one id for two facts", 2, "have the same id", `{"kind":"seal","campaign":"a","data":{"actor":"ana"},"id":"1"}` + "\n" + `{"kind":"seal","campaign":"b","data":{"actor":"ana"},"id":"1"}`, []string{"publish", "-"}},
+		{"an id with a line break", 2, "control character", `{"kind":"seal","campaign":"a","data":{"actor":"ana"},"id":"a\nb"}`, []string{"publish", "-"}},
+		{"a campaign nested without end", 2, "may have", strings.Repeat("[", 1<<20), []string{"campaign", "open", "-"}},
 		{"a void of nothing", 3, "rejected 1 of 1", "", []string{"void", "1/1/x", "--campaign", "a", "--actor", "ana", "--reason", "x", "--wait"}},
 		{"no arrival there", 1, "has no decision", "", []string{"status", "99999", "--timeout", "50ms"}},
 		{"arrival 0", 2, "counted from 1", "", []string{"status", "0"}},

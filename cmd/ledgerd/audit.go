@@ -16,6 +16,7 @@ import (
 	"github.com/ledgerd/ledgerd/internal/audit"
 	"github.com/ledgerd/ledgerd/internal/audit/export"
 	"github.com/ledgerd/ledgerd/internal/audit/storefile"
+	"github.com/ledgerd/ledgerd/internal/backup"
 	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/internal/datadir"
 	"github.com/ledgerd/ledgerd/internal/natsclient"
@@ -39,8 +40,15 @@ func (f auditFlags) open(ctx context.Context, streams cli.Streams, log *slog.Log
 	return openAudited(ctx, f.Flags, log)
 }
 
-// openCopy opens an export.
+// openCopy opens a backup or an export.
 func openCopy(path string, streams cli.Streams) (*audited, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		b, err := backup.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		return &audited{source: b.Source(), name: path + ", a backup", heads: b.Heads(), treeHead: b.TreeHead, close: func() error { return nil }}, nil
+	}
 	open := func() (io.ReadCloser, error) { return os.Open(path) }
 	if path == "-" {
 		open = func() (io.ReadCloser, error) { return io.NopCloser(streams.In), nil }
@@ -54,9 +62,11 @@ type audited struct {
 	name   string       // for people
 	heads  []audit.Head // that came with it
 
-	identity func(context.Context) (string, error) // of the LEDGER stream; nil where there is none
-	dir      *datadir.Dir                          // held, when no daemon runs; else nil
-	close    func() error
+	treeHead string // a signed one that came with it, "" when none did
+
+	live  *source      // beside a daemon; else nil
+	dir   *datadir.Dir // held, when no daemon runs; else nil
+	close func() error
 }
 
 // openAudited opens the ledger that the flags name: the daemon that runs, as a
@@ -76,7 +86,7 @@ func openAudited(ctx context.Context, flags natsclient.Flags, log *slog.Logger) 
 	if flags.NATSURL != "" {
 		name = flags.NATSURL
 	}
-	return &audited{source: audit.Live(live.arrivals, live.ledger), name: name, identity: live.ledger.Identity, close: live.close}, nil
+	return &audited{source: audit.Live(live.arrivals, live.ledger), name: name, live: live, close: live.close}, nil
 }
 
 // openFiles holds a data directory, so that no daemon starts meanwhile.
@@ -97,8 +107,8 @@ func (a *audited) ledgerName(ctx context.Context) (string, error) {
 	switch {
 	case a.dir != nil:
 		return a.dir.LedgerID(), nil
-	case a.identity != nil:
-		return a.identity(ctx)
+	case a.live != nil:
+		return a.live.ledger.Identity(ctx)
 	}
 	return "", nil
 }
@@ -107,18 +117,33 @@ func (a *audited) ledgerName(ctx context.Context) (string, error) {
 // position and the signed heads. A stream that lost its end looks healthy by
 // itself.
 func (a *audited) remembered(ctx context.Context, flags natsclient.Flags, databaseURL string) ([]audit.Memory, []audit.Head, error) {
+	if own, err := a.owns(ctx, flags, databaseURL); err != nil || !own {
+		return nil, nil, err
+	}
+	return memoryOf(ctx, flags.DataDir, databaseURL)
+}
+
+// owns reports whether the data directory is the ledger's. One that stands
+// beside an external server may be another ledger's.
+func (a *audited) owns(ctx context.Context, flags natsclient.Flags, databaseURL string) (bool, error) {
+	if flags.NATSURL == "" {
+		return true, nil
+	}
 	position, err := viewsPosition(ctx, flags.DataDir, databaseURL)
+	if err != nil {
+		return false, err
+	}
+	identity, err := a.live.ledger.Identity(ctx)
+	return identity == position.Stream, err
+}
+
+// memoryOf is what a data directory remembers of its ledger.
+func memoryOf(ctx context.Context, dataDir, databaseURL string) ([]audit.Memory, []audit.Head, error) {
+	position, err := viewsPosition(ctx, dataDir, databaseURL)
 	if err != nil {
 		return nil, nil, err
 	}
-	if flags.NATSURL != "" {
-		// The data directory may be another ledger's.
-		identity, err := a.identity(ctx)
-		if err != nil || identity != position.Stream {
-			return nil, nil, err
-		}
-	}
-	heads, err := signedHeads(ctx, flags.DataDir)
+	heads, _, err := signedHeads(ctx, dataDir)
 	return []audit.Memory{{Name: "whoever folds the views", Seq: position.Seq, Hash: position.Hash}}, heads, err
 }
 
@@ -137,35 +162,36 @@ func viewsPosition(ctx context.Context, dataDir, databaseURL string) (at project
 	return store.Position(ctx)
 }
 
-// signedHeads are all heads that were signed, each with a signature that holds.
-func signedHeads(ctx context.Context, dataDir string) (heads []audit.Head, err error) {
+// signedHeads are all heads that were signed, smallest first, each with a
+// signature that holds, and their notes.
+func signedHeads(ctx context.Context, dataDir string) (heads []audit.Head, notes []string, err error) {
 	if _, err := os.Stat(treestore.File(dataDir)); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	keys, err := treestore.ReadKeys(dataDir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	verifiers, err := keys.Verifiers()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	store, err := treestore.Open(ctx, treestore.File(dataDir))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.CombineErrors(err, store.Close()) }()
 	for after := int64(-1); ; {
 		some, err := store.Heads(ctx, after, headsPage)
 		if err != nil || len(some) == 0 {
-			return heads, err
+			return heads, notes, err
 		}
 		for _, kept := range some {
 			head, err := auditedHead("the head signed "+kept.SignedAt.Format(time.RFC3339), kept.Note, verifiers)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			heads = append(heads, head)
+			heads, notes = append(heads, head), append(notes, kept.Note)
 		}
 		after = some[len(some)-1].Size
 	}

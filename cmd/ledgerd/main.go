@@ -34,6 +34,8 @@ type commands struct {
 	Replay  replayCommand   `cmd:"" help:"Decide every arrival again and compare."`
 	Verify  verifyCommand   `cmd:"" help:"Walk the ledger and name all damage."`
 	Export  exportCommand   `cmd:"" help:"Write the ledger as JSON Lines."`
+	Backup  backupCommand   `cmd:"" help:"Copy both streams into a directory, verified."`
+	Restore restoreCommand  `cmd:"" help:"Bring a backup back."`
 	Tree    treeCommands    `cmd:"" help:"Tree heads, keys and consistency proofs."`
 	Receipt receiptCommands `cmd:"" help:"Make a receipt that proves an import offline, or verify one."`
 }

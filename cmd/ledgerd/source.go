@@ -19,6 +19,7 @@ import (
 // the daemon that runs, or from the data directory when none does.
 type source struct {
 	arrivals, ledger events.Log
+	js               natsjs.JetStream
 	dir              *datadir.Dir // held, when no daemon runs
 	close            func() error
 }
@@ -47,6 +48,7 @@ func openSource(ctx context.Context, flags natsclient.Flags, log *slog.Logger) (
 	return &source{
 		arrivals: jetstream.OpenDirect(js, events.ArrivalsStream),
 		ledger:   jetstream.OpenDirect(js, events.LedgerStream),
+		js:       js,
 		close:    func() error { conn.Close(); return nil },
 	}, nil
 }
@@ -75,6 +77,7 @@ func openStopped(ctx context.Context, dataDir string, log *slog.Logger) (*source
 	return &source{
 		arrivals: jetstream.Open(js, events.ArrivalsStream),
 		ledger:   jetstream.Open(js, events.LedgerStream),
+		js:       js,
 		dir:      dir,
 		close:    closing,
 	}, nil

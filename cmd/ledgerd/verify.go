@@ -20,7 +20,7 @@ type verifyCommand struct {
 	auditFlags
 	Evidence    bool     `help:"Hash every arrival and every imported document again, too."`
 	Heads       []string `name:"head" type:"existingfile" placeholder:"FILE" help:"A signed tree head that somebody keeps; the ledger must continue it. May be repeated."`
-	Keys        []string `name:"key" placeholder:"KEY" help:"Public key of --head, as ledgerd tree key prints it. May be repeated."`
+	Keys        []string `name:"key" placeholder:"KEY" help:"Public key of --head, or of the head that came with a backup, as ledgerd tree key prints it. May be repeated."`
 	DatabaseURL string   `placeholder:"URL" help:"Where the views are kept, when not in the data directory: what they have seen must be there."`
 	JSON        bool     `name:"json" help:"Print one JSON object instead of sentences."`
 }
@@ -36,8 +36,8 @@ Example:
 
 // Validate is kong's check.
 func (c *verifyCommand) Validate() error {
-	if (len(c.Heads) > 0) != (len(c.Keys) > 0) {
-		return errors.New("--head and --key belong together: a head counts by its signature")
+	if len(c.Heads) > 0 && len(c.Keys) == 0 {
+		return errors.New("--head needs --key: a head counts by its signature")
 	}
 	return c.auditFlags.Validate()
 }
@@ -54,7 +54,11 @@ type verifyAnswer struct {
 }
 
 func (c *verifyCommand) Run(ctx context.Context, streams cli.Streams, log *slog.Logger) (err error) {
-	heads, err := c.keptHeads()
+	keys, err := c.keys()
+	if err != nil {
+		return err
+	}
+	heads, err := c.keptHeads(keys)
 	if err != nil {
 		return err
 	}
@@ -71,6 +75,13 @@ func (c *verifyCommand) Run(ctx context.Context, streams cli.Streams, log *slog.
 		}
 		cfg.Memories, cfg.Heads = memories, append(cfg.Heads, signed...)
 	}
+	if from.treeHead != "" && len(keys) > 0 {
+		head, err := auditedHead("the head that came with the backup", from.treeHead, keys)
+		if err != nil {
+			return err
+		}
+		cfg.Heads = append(cfg.Heads, head)
+	}
 	bar := newWalkBar(streams, "verified")
 	cfg.Progress = bar.show
 	result, err := audit.Verify(ctx, cfg)
@@ -86,9 +97,8 @@ func (c *verifyCommand) Run(ctx context.Context, streams cli.Streams, log *slog.
 	return errors.CombineErrors(err, damaged(result))
 }
 
-// keptHeads reads --head.
-func (c *verifyCommand) keptHeads() ([]audit.Head, error) {
-	var keys []note.Verifier
+// keys reads --key.
+func (c *verifyCommand) keys() (keys []note.Verifier, err error) {
 	for _, text := range c.Keys {
 		key, err := transparency.ParseKey(text)
 		if err != nil {
@@ -96,6 +106,11 @@ func (c *verifyCommand) keptHeads() ([]audit.Head, error) {
 		}
 		keys = append(keys, key)
 	}
+	return keys, nil
+}
+
+// keptHeads reads --head.
+func (c *verifyCommand) keptHeads(keys []note.Verifier) ([]audit.Head, error) {
 	var heads []audit.Head
 	for _, file := range c.Heads {
 		text, err := os.ReadFile(file)

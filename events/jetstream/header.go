@@ -30,7 +30,7 @@ func EncodeHeader(header events.Header) []byte {
 	out := []byte("NATS/1.0\r\n")
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
-			out = append(out, name+": "+value+"\r\n"...)
+			out = append(out, name+":"+value+"\r\n"...) // no longer than it came
 		}
 	}
 	return append(out, "\r\n"...)

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/cockroachdb/errors"
 )
@@ -39,6 +40,10 @@ type Config struct {
 
 	// Logger takes the server's own lines. Its notices are debug level.
 	Logger *slog.Logger
+
+	// For tests; zero is the default.
+	Free          func(dir string) (int64, error) // bytes that may still be written there: disk.Free
+	WatchInterval time.Duration                   // how often the room is looked at
 }
 
 // address is where a listener goes.

@@ -8,7 +8,8 @@ var (
 	ErrListen = errors.New("natsserver: unusable listen address")
 	// ErrAddressInUse: another process has the port.
 	ErrAddressInUse = errors.New("natsserver: listen address is in use")
-	// ErrDiskFull: too little room is left to start at all.
+	// ErrDiskFull: too little room is left, to start at all or, given by
+	// Server.Health, to take more arrivals.
 	ErrDiskFull = errors.New("natsserver: not enough disk space")
 	// ErrStoreDamaged: a stream is on disk and the server did not take it up.
 	ErrStoreDamaged = errors.New("natsserver: the message store is damaged")
@@ -17,9 +18,14 @@ var (
 	ErrStart = errors.New("natsserver: the server did not start")
 )
 
-// ErrStopped: the server, or JetStream in it, no longer runs. Given by
-// Server.Health.
-var ErrStopped = errors.New("natsserver: the server no longer runs")
+// Errors of Server.Health.
+var (
+	// ErrStopped: the server no longer runs.
+	ErrStopped = errors.New("natsserver: the server no longer runs")
+	// ErrNoWrites: a stream could not be written, and takes nothing until the
+	// server has been run anew.
+	ErrNoWrites = errors.New("natsserver: the streams take no more writes")
+)
 
 // ErrRole: no connection in process exists for that role.
 var ErrRole = errors.New("natsserver: the role has no key in this process")

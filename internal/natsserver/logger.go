@@ -24,17 +24,19 @@ type logger struct {
 	starting bool     // complaints are kept while it is true
 	warnings []string // at most startWarnings
 	fatal    string   // the first fatal line; the server gave up
+	watch    *watch   // hears of every complaint after the start
 }
 
 func newLogger(to *slog.Logger) *logger {
 	return &logger{slog: to.With("part", "nats"), starting: true}
 }
 
-// started ends the keeping of complaints.
-func (l *logger) started() {
+// started ends the keeping of complaints. From here on the watch hears that
+// there are some.
+func (l *logger) started(watch *watch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.starting, l.warnings = false, nil
+	l.starting, l.warnings, l.watch = false, nil, watch
 }
 
 // complaints gives what went wrong during the start, and whether the server
@@ -74,6 +76,11 @@ func (l *logger) Warnf(format string, v ...any) {
 func (l *logger) Errorf(format string, v ...any) {
 	l.keep(line(format, v))
 	l.slog.Error(line(format, v))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.watch != nil {
+		l.watch.look()
+	}
 }
 
 // Fatalf implements server.Logger. Unlike the server's own loggers it does not

@@ -12,13 +12,19 @@
 // Failure: Start gives a running server or an error with a hint, never a
 // server that lost a stream on the way: one that is on disk and was not taken
 // up is [ErrStoreDamaged]. Acknowledged messages are on disk (sync always).
-// Stop ends everything that Start began.
+// While the server runs, a watch looks after the room on disk: arrivals are
+// turned away before it ends, with an error that says so, and a server whose
+// streams no longer take writes is run anew when there is room (watch.go).
+// [Server.Health] tells both. Stop ends everything that Start began.
 package natsserver
 
 import (
 	"context"
 	"net"
+	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/cockroachdb/errors"
 	"github.com/nats-io/nats-server/v2/server"
@@ -30,90 +36,144 @@ import (
 
 // Server is a running embedded server. It is safe for concurrent use.
 type Server struct {
-	nats   *server.Server
-	listen bool
+	config Config // Listen holds the port that was taken; read-only after Start
+	public natsdeploy.Keys
 	keys   map[natsdeploy.Role]nkeys.KeyPair // daemon and provisioner; read-only after Start
+	url    string                            // for clients; read-only after Start
+	watch  *watch
+	stop   sync.Once
+
+	mu   sync.RWMutex
+	nats *server.Server // the one that runs, or ran last; the watch replaces it
 }
 
 // Start runs the server and returns when it takes connections. It may take
-// long when a store has to be rebuilt; ctx ends the attempt.
+// long when a store has to be rebuilt. When ctx ends meanwhile, the store is
+// finished and left all the same, and the error is ctx's.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
-	s := &Server{listen: cfg.Listen != "", keys: map[natsdeploy.Role]nkeys.KeyPair{}}
-	public, err := s.makeKeys(cfg)
+	s := &Server{config: cfg, keys: map[natsdeploy.Role]nkeys.KeyPair{}}
+	if err := s.makeKeys(); err != nil {
+		return nil, err
+	}
+	s.watch = newWatch(s)
+	running, err := s.boot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	opts, err := cfg.options(public)
-	if err != nil {
+	s.nats = running
+	if cfg.Listen != "" {
+		s.url = running.ClientURL()
+		s.config.Listen = strings.TrimPrefix(s.url, "nats://") // the same port, whenever it is run anew
+	}
+	if err := s.watch.start(); err != nil {
+		shutDown(running)
 		return nil, err
 	}
-	if err := prepareStore(cfg.StoreDir); err != nil {
-		return nil, err
-	}
-	if err := checkAddress(ctx, cfg.Listen); err != nil {
-		return nil, err
-	}
-	if s.nats, err = server.NewServer(opts); err != nil {
-		return nil, errors.Mark(err, ErrStart)
-	}
-	log := newLogger(cfg.Logger)
-	s.nats.SetLoggerV2(log, false, false, false)
-
-	if err := s.run(ctx, cfg, log); err != nil {
-		s.Stop()
-		return nil, err
-	}
-	log.started()
 	return s, nil
 }
 
-// makeKeys makes this process's own keys and gives the public ones of every
+// makeKeys makes this process's own keys and notes the public ones of every
 // role.
-func (s *Server) makeKeys(cfg Config) (natsdeploy.Keys, error) {
-	public := natsdeploy.Keys{Operator: cfg.Operator, Coordinator: cfg.Coordinator, Reader: cfg.Reader}
+func (s *Server) makeKeys() error {
+	s.public = natsdeploy.Keys{Operator: s.config.Operator, Coordinator: s.config.Coordinator, Reader: s.config.Reader}
 	for role, into := range map[natsdeploy.Role]*string{
-		natsdeploy.Daemon:      &public.Daemon,
-		natsdeploy.Provisioner: &public.Provisioner,
+		natsdeploy.Daemon:      &s.public.Daemon,
+		natsdeploy.Provisioner: &s.public.Provisioner,
 	} {
 		pair, err := nkeys.CreateUser()
 		if err != nil {
-			return public, errors.Wrapf(errors.Mark(err, ErrStart), "make the %s's key", role)
+			return errors.Wrapf(errors.Mark(err, ErrStart), "make the %s's key", role)
 		}
 		if *into, err = pair.PublicKey(); err != nil {
-			return public, errors.Wrapf(errors.Mark(err, ErrStart), "make the %s's key", role)
+			return errors.Wrapf(errors.Mark(err, ErrStart), "make the %s's key", role)
 		}
 		s.keys[role] = pair
 	}
-	return public, nil
+	return nil
 }
 
-// run starts the server and waits until it is ready, has given up or ctx ends.
-func (s *Server) run(ctx context.Context, cfg Config, log *logger) error {
-	ready := make(chan struct{})
-	go func() {
-		defer close(ready)
-		s.nats.Start() // returns when listening, or after a fatal line
-	}()
-	select {
-	case <-ready:
-	case <-ctx.Done():
-		s.nats.Shutdown()
-		<-ready
-		return errors.Wrap(ctx.Err(), "start the NATS server")
+// boot runs a server on the store and gives it when it takes connections. It is
+// both how Start begins and how the watch recovers. After an error nothing of
+// it runs.
+func (s *Server) boot(ctx context.Context) (*server.Server, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, notStarted(err)
+	}
+	opts, err := s.config.options(s.public)
+	if err != nil {
+		return nil, err
+	}
+	if err := prepareStore(s.config); err != nil {
+		return nil, err
+	}
+	if err := checkAddress(ctx, s.config.Listen); err != nil {
+		return nil, err
+	}
+	next, err := server.NewServer(opts)
+	if err != nil {
+		return nil, errors.Mark(err, ErrStart)
+	}
+	log := newLogger(s.config.Logger)
+	next.SetLoggerV2(log, false, false, false)
+	if err := s.run(ctx, next, log); err != nil {
+		shutDown(next)
+		return nil, err
+	}
+	log.started(s.watch)
+	return next, nil
+}
+
+// run starts a server and looks whether it is what was wanted.
+func (s *Server) run(ctx context.Context, next *server.Server, log *logger) error {
+	// It returns when listening, or after a fatal line. A server that is shut
+	// down while it takes up its streams would keep open those that come after:
+	// so it is waited for although ctx may have ended.
+	next.Start()
+	if err := ctx.Err(); err != nil {
+		return notStarted(err)
 	}
 	if text, gaveUp := log.complaints(); gaveUp {
 		return errors.WithHint(errors.Wrap(ErrStart, text),
 			"The log lines above, marked part=nats, say more.")
 	}
-	lost, err := lostStreams(s.nats, cfg.StoreDir)
+	lost, err := lostStreams(next, s.config.StoreDir)
 	if err != nil {
 		return err
 	}
 	if len(lost) > 0 {
 		text, _ := log.complaints()
-		return errors.WithHintf(errors.Wrapf(ErrStoreDamaged, "not taken up from %s: %v (%s)", cfg.StoreDir, lost, text),
+		return errors.WithHintf(errors.Wrapf(ErrStoreDamaged, "not taken up from %s: %v (%s)", s.config.StoreDir, lost, text),
 			"Nothing was changed on disk. Keep a copy of the data directory, then bring back a backup with `ledgerd restore`.")
 	}
+	return nil
+}
+
+func notStarted(err error) error { return errors.Wrap(err, "start the NATS server") }
+
+// shutDown ends a server and waits for all of it.
+func shutDown(running *server.Server) {
+	running.Shutdown()
+	running.WaitForShutdown()
+}
+
+// running is the server that runs, or ran last.
+func (s *Server) running() *server.Server {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.nats
+}
+
+// runAnew ends the server and runs another one on the same store and address.
+// After an error none runs.
+func (s *Server) runAnew(ctx context.Context) error {
+	shutDown(s.running())
+	next, err := s.boot(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nats = next
 	return nil
 }
 
@@ -139,17 +199,16 @@ func checkAddress(ctx context.Context, listen string) error {
 
 // ClientURL is where clients of this machine connect, for instance
 // nats://127.0.0.1:4222. Empty without a listener.
-func (s *Server) ClientURL() string {
-	if !s.listen {
-		return ""
-	}
-	return s.nats.ClientURL()
-}
+func (s *Server) ClientURL() string { return s.url }
 
-// InProcess connects as the daemon or the provisioner, without the network.
-// The caller closes the connection before it stops the server. Other roles have no
-// key here ([ErrRole]); with their own credentials they reach the server
-// through [Server.Dial].
+// reconnectWait is how long a connection in process waits before it tries
+// again: a server that is run anew is there in a moment.
+const reconnectWait = 100 * time.Millisecond
+
+// InProcess connects as the daemon or the provisioner, without the network. The
+// connection is made again for as long as it is not closed; the caller closes
+// it before it stops the server. Other roles have no key here ([ErrRole]); with
+// their own credentials they reach the server through [Server.Dial].
 func (s *Server) InProcess(role natsdeploy.Role, opts ...nats.Option) (*nats.Conn, error) {
 	pair, ok := s.keys[role]
 	if !ok {
@@ -164,23 +223,29 @@ func (s *Server) InProcess(role natsdeploy.Role, opts ...nats.Option) (*nats.Con
 		nats.Name("ledgerd " + string(role)),
 		nats.CustomInboxPrefix(role.InboxPrefix()),
 		nats.Nkey(public, pair.Sign),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(reconnectWait),
 	}
 	conn, err := nats.Connect("", append(own, opts...)...)
 	return conn, errors.Wrapf(err, "connect in process as %s", role)
 }
 
 // Dial makes a connection reach this server in process. It brings no rights.
-func (s *Server) Dial() nats.Option { return nats.InProcessServer(s.nats) }
+func (s *Server) Dial() nats.Option { return nats.InProcessServer(s) }
 
-// Health is nil while the server runs with JetStream. JetStream switches
-// itself off when the disk is full or fails.
+// InProcessConn is what a connection in process dials, also after the server
+// was run anew.
+func (s *Server) InProcessConn() (net.Conn, error) { return s.running().InProcessConn() }
+
+// Health is nil while the server takes arrivals and decisions. Errors:
+// [ErrStopped], [ErrDiskFull], [ErrNoWrites], [ErrStoreDamaged]. It never
+// waits.
 func (s *Server) Health() error {
-	switch {
-	case !s.nats.Running():
+	if err := s.watch.health(); err != nil {
+		return err
+	}
+	if !s.running().Running() {
 		return ErrStopped
-	case !s.nats.JetStreamEnabled():
-		return errors.WithHint(errors.Wrap(ErrStopped, "JetStream switched itself off"),
-			"That is what it does when the disk is full or fails. The log lines marked part=nats say why.")
 	}
 	return nil
 }
@@ -188,6 +253,8 @@ func (s *Server) Health() error {
 // Stop ends the server: it closes clients, flushes the store and waits for all
 // of it. Calling it again does nothing.
 func (s *Server) Stop() {
-	s.nats.Shutdown()
-	s.nats.WaitForShutdown()
+	s.stop.Do(func() {
+		s.watch.close() // from here on nobody runs it anew
+		shutDown(s.running())
+	})
 }

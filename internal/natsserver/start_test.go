@@ -2,10 +2,12 @@ package natsserver_test
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/errors"
@@ -229,6 +231,62 @@ func TestACancelledStart(t *testing.T) {
 	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("start: %v, want %v", err, context.Canceled)
+	}
+}
+
+// cancelAt ends a context when the server logs its n-th line.
+type cancelAt struct {
+	slog.Handler
+	left   *atomic.Int64
+	cancel context.CancelFunc
+}
+
+func (c cancelAt) Enabled(context.Context, slog.Level) bool { return true }
+func (c cancelAt) WithAttrs([]slog.Attr) slog.Handler       { return c }
+func (c cancelAt) Handle(context.Context, slog.Record) error {
+	if c.left.Add(-1) == 0 {
+		c.cancel()
+	}
+	return nil
+}
+
+// TestAStartThatIsCancelledMeanwhile: wherever a start is when its context ends,
+// nothing of it goes on: the next start has the store and the port at once.
+func TestAStartThatIsCancelledMeanwhile(t *testing.T) {
+	l := startLedger(t)
+	publish(t, l.connect(t, natsdeploy.Coordinator), "ledger.arrivals.c1.cell", "x")
+	cfg := l.cfg
+	cfg.Listen = strings.TrimPrefix(l.ClientURL(), "nats://")
+	l.Stop()
+	cancelled := 0
+	for line := int64(1); ; line++ {
+		ctx, cancel := context.WithCancel(testContext(t))
+		left := &atomic.Int64{}
+		left.Store(line)
+		cfg.Logger = slog.New(cancelAt{Handler: slog.DiscardHandler, left: left, cancel: cancel})
+		srv, err := natsserver.Start(ctx, cfg)
+		cancel()
+		if err == nil {
+			srv.Stop()
+			break // the start has fewer lines
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("cancelled at line %d: %v, want %v", line, err, context.Canceled)
+		}
+		cancelled++
+	}
+	if cancelled < 10 {
+		t.Errorf("%d starts were cancelled: the test tests little", cancelled)
+	}
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	srv, err := natsserver.Start(testContext(t), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Stop()
+	again := &ledger{Server: srv, cfg: cfg, outsiders: l.outsiders, logs: l.logs}
+	if arrivals, _ := again.lengths(t); arrivals != 1 {
+		t.Errorf("ARRIVALS ends at %d, want 1", arrivals)
 	}
 }
 

@@ -40,7 +40,7 @@ func openEmbedded(ctx context.Context, c *serveCommand, dir *datadir.Dir, log *s
 		return nil, err
 	}
 	b := &natsBackend{url: server.ClientURL(), embedded: true, health: server.Health, close: server.Stop}
-	if err := b.provisionEmbedded(ctx, server, dir); err != nil {
+	if err := b.provisionEmbedded(ctx, server, dir, log); err != nil {
 		server.Stop()
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func startServer(ctx context.Context, dir *datadir.Dir, listen string, relaxed b
 	})
 }
 
-// provisionEmbedded makes the streams with a right that the daemon gives up
-// before it serves.
-func (b *natsBackend) provisionEmbedded(ctx context.Context, server *natsserver.Server, dir *datadir.Dir) error {
+// provisionEmbedded makes the streams, or gives them the room that the ledger's
+// limit has by now, with a right that the daemon gives up before it serves.
+func (b *natsBackend) provisionEmbedded(ctx context.Context, server *natsserver.Server, dir *datadir.Dir, log *slog.Logger) error {
 	conn, err := server.InProcess(natsdeploy.Provisioner, nats.Name("ledgerd provisioning"))
 	if err != nil {
 		return err
@@ -83,7 +83,18 @@ func (b *natsBackend) provisionEmbedded(ctx context.Context, server *natsserver.
 	if err != nil {
 		return errors.Wrap(err, "use JetStream")
 	}
-	return jetstream.Provision(ctx, js, jetstream.Limits{LedgerID: dir.LedgerID(), Replicas: 1, StoreBytes: dir.StoreLimit()})
+	limits := jetstream.Limits{LedgerID: dir.LedgerID(), Replicas: 1, StoreBytes: dir.StoreLimit()}
+	if err := jetstream.Provision(ctx, js, limits); err != nil {
+		return err
+	}
+	grown, err := jetstream.Grow(ctx, js, limits)
+	for _, g := range grown {
+		log.Info("a stream may keep more", "stream", g.Stream, "bytes", g.ToBytes, "bytes_before", g.FromBytes, "messages", g.ToMessages, "messages_before", g.FromMessages)
+	}
+	if errors.Is(err, jetstream.ErrShrunk) {
+		err = errors.WithHintf(err, "store_limit_bytes in %s/ledger.json was lowered: it can only be raised, and nothing was changed", dir.Path())
+	}
+	return err
 }
 
 func openExternal(ctx context.Context, c *serveCommand, dir *datadir.Dir, log *slog.Logger) (*natsBackend, error) {

@@ -164,12 +164,7 @@ func readPublication(data []byte) Result {
 	}
 	switch {
 	case ack.Error != nil:
-		// One message that a stream answers with an error was not stored.
-		mark, known := notStored[ack.Error.ErrorCode]
-		if !known {
-			mark = events.ErrRefused
-		}
-		return Result{Err: errors.Mark(ack.Error, mark)}
+		return Result{Err: notTaken(ack.Error)}
 	case ack.Stream != events.ArrivalsStream || ack.Sequence == 0:
 		return Result{Err: errors.Wrapf(events.ErrStateUnknown, "the acknowledgement is sequence %d of stream %q", ack.Sequence, ack.Stream)}
 	}

@@ -10,8 +10,12 @@ import (
 
 // Error codes of the server that are told apart here.
 const (
+	codeAccountRoom    natsjs.ErrorCode = 10002 // the account's resources are exceeded
+	codeServerRoom     natsjs.ErrorCode = 10023 // the server's resources are exceeded
 	codeNoMessage      natsjs.ErrorCode = 10037
+	codeNoStorage      natsjs.ErrorCode = 10047 // no storage left; the embedded server says so before its disk is full
 	codeStreamNotFound natsjs.ErrorCode = 10059
+	codeStoreFailed    natsjs.ErrorCode = 10077 // for one message: more than the stream may keep
 )
 
 // notStored says what a refused batch is, by error code: each of these is
@@ -24,8 +28,9 @@ var notStored = map[natsjs.ErrorCode]error{
 	// later message of a batch, which CheckBatch does not let through.
 	10164: events.ErrMoved,
 
-	10002: events.ErrRefused, // account's resources exceeded
-	10023: events.ErrRefused, // server's resources exceeded
+	codeAccountRoom: events.ErrRefused,
+	codeServerRoom:  events.ErrRefused,
+
 	10054: events.ErrRefused, // message too large
 	10060: events.ErrRefused, // another stream takes the subject
 	10097: events.ErrRefused, // headers too large
@@ -33,6 +38,8 @@ var notStored = map[natsjs.ErrorCode]error{
 	10174: events.ErrRefused, // atomic publish disabled
 	10199: events.ErrRefused, // too many messages for one batch
 	10201: events.ErrRefused, // message id stored before, or twice in the batch
+
+	codeNoStorage: events.ErrUnavailable,
 
 	10039: events.ErrUnavailable, // JetStream not enabled for the account
 	10076: events.ErrUnavailable, // JetStream not enabled

@@ -63,8 +63,11 @@ func (l Limits) check() error {
 	return nil
 }
 
+// room is what both streams together may keep.
+func (l Limits) room() int64 { return l.StoreBytes - l.StoreBytes/spareShare }
+
 func (l Limits) share() share {
-	room := l.StoreBytes - l.StoreBytes/spareShare
+	room := l.room()
 	arrivals := room / arrivalsShare
 	ledger := room - arrivals
 	return share{

@@ -11,10 +11,12 @@ import (
 	"github.com/ledgerd/ledgerd/events"
 )
 
-// Errors of Provision.
+// Errors of Provision and Grow.
 var (
 	// ErrTooLittleRoom: the streams are given too little room to be of use.
 	ErrTooLittleRoom = errors.New("jetstream: too little room for the streams")
+	// ErrShrunk: the streams are given less room than they were made with.
+	ErrShrunk = errors.New("jetstream: the streams keep more room than they are given")
 	// ErrUnfit: a stream of that name exists and cannot be used.
 	ErrUnfit = errors.New("jetstream: the stream cannot be used")
 )
@@ -25,7 +27,8 @@ const duplicateWindow = 2 * time.Minute
 
 // Provision makes the streams that are missing. A stream that exists is never
 // changed: it must be of the same ledger and take what is appended, or it is
-// ErrUnfit; [Inspect] tells what else is wrong with it. Errors: also
+// ErrUnfit; [Grow] gives it more room, [Inspect] tells what else is wrong with
+// it. Errors: also
 // ErrTooLittleRoom, events.ErrUnavailable.
 func Provision(ctx context.Context, js natsjs.JetStream, limits Limits) error {
 	if err := limits.check(); err != nil {

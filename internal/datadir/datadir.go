@@ -154,7 +154,8 @@ func (d *Dir) StoreDir() string { return filepath.Join(d.path, storeName) }
 func (d *Dir) LedgerID() string { return d.ledger.ID }
 
 // StoreLimit is how many bytes the message store may take. It was chosen when
-// the ledger was made and stays: streams are bounded by it.
+// the ledger was made, and streams are bounded by it: it may be raised by hand
+// while no daemon runs, and never lowered.
 func (d *Dir) StoreLimit() int64 { return d.ledger.StoreLimit }
 
 // PublicKey is the public nkey (U…) of operator, coordinator or reader.

@@ -42,7 +42,8 @@ type ledger struct {
 	Format  int       `json:"format"`
 	ID      string    `json:"ledger_id"`
 	Created time.Time `json:"created_at"`
-	// StoreLimit may be raised by hand while no daemon runs.
+	// StoreLimit may be raised by hand while no daemon runs: the streams grow at
+	// the next start. Lowered below what they keep, it is refused there.
 	StoreLimit int64 `json:"store_limit_bytes"`
 }
 

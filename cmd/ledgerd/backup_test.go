@@ -82,6 +82,61 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 }
 
+// TestWhatWasSignedOutlivesARestore: the key, the heads and a receipt are the
+// restored ledger's too, and another key's are not.
+func TestWhatWasSignedOutlivesARestore(t *testing.T) {
+	dataDir, daemon, n := auditedLedger(t)
+	daemon.stop(t) // it signs the end
+	importKey := ledgerdJSON[struct {
+		Items []struct {
+			ImportKey string `json:"import_key"`
+		} `json:"items"`
+	}](t, 0, "query", "imports", "--json", "--limit", "1", "--data-dir", dataDir).Items[0].ImportKey
+	receipt := filepath.Join(t.TempDir(), "receipt.json")
+	ledgerdSays(t, 0, "", "receipt", importKey, "-o", receipt, "--data-dir", dataDir)
+	dir := filepath.Join(t.TempDir(), "backup")
+	ledgerdSays(t, 0, "", "backup", dir, "--data-dir", dataDir)
+
+	elsewhere, others := filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(t.TempDir(), "others")
+	ledgerdSays(t, 0, "", "restore", dir, "--data-dir", elsewhere)
+	ledgerdSays(t, 0, "", "restore", dir, "--data-dir", others, "--no-keys")
+	for _, restored := range []string{elsewhere, others} {
+		startProcess(t, "--data-dir", restored).awaitReady(t).stop(t)
+	}
+	key, _, _ := runBinary(t, "", "ledgerd", "tree", "key", "--data-dir", elsewhere)
+	other, _, _ := runBinary(t, "", "ledgerd", "tree", "key", "--data-dir", others)
+	key, other = strings.TrimSpace(key), strings.TrimSpace(other)
+	ledgerdSays(t, 0, "", "receipt", "verify", receipt, "--key", key)
+	ledgerdSays(t, 1, "", "receipt", "verify", receipt, "--key", other)
+
+	type heads struct{ Heads int }
+	if v := ledgerdJSON[heads](t, 0, "verify", dir, "--json", "--key", key); v.Heads != 2 { // the manifest's root, and the signed one
+		t.Errorf("%d heads agree", v.Heads)
+	}
+	ledgerdSays(t, 1, "the head that came with the backup", "verify", dir, "--key", other)
+
+	head, _, _ := runBinary(t, "", "ledgerd", "tree", "head", "--data-dir", dataDir)
+	file := filepath.Join(t.TempDir(), "head.txt")
+	if err := os.WriteFile(file, []byte(head), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v := ledgerdJSON[heads](t, 0, "verify", "--json", "--data-dir", elsewhere, "--head", file, "--key", key); v.Heads < 2 {
+		t.Errorf("%d heads agree", v.Heads)
+	}
+	publish(t, dataDirOf(t, elsewhere), `{"kind":"seal","campaign":"nobody","data":{"actor":"ana"}}`)
+	ledgerdSays(t, 0, "", "verify", "--data-dir", elsewhere, "--head", file, "--key", key)
+	if v := ledgerdJSON[verified](t, 0, "verify", "--json", "--data-dir", elsewhere); v.Decisions != n+1 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// dataDirOf runs a daemon on a directory until the test ends.
+func dataDirOf(t *testing.T, dataDir string) string {
+	t.Helper()
+	startProcess(t, "--data-dir", dataDir).awaitReady(t)
+	return dataDir
+}
+
 // publish publishes lines and gives their decisions.
 func publish(t *testing.T, dataDir string, lines string) []answer {
 	t.Helper()

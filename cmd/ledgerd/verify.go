@@ -20,7 +20,7 @@ type verifyCommand struct {
 	auditFlags
 	Evidence    bool     `help:"Hash every arrival and every imported document again, too."`
 	Heads       []string `name:"head" type:"existingfile" placeholder:"FILE" help:"A signed tree head that somebody keeps; the ledger must continue it. May be repeated."`
-	Keys        []string `name:"key" placeholder:"KEY" help:"Public key of --head, or of the head that came with a backup, as ledgerd tree key prints it. May be repeated."`
+	Keys        []string `name:"key" placeholder:"KEY" help:"Public key of --head, or of the head that came with a backup, or a file with it, as ledgerd tree key prints it. May be repeated."`
 	DatabaseURL string   `placeholder:"URL" help:"Where the views are kept, when not in the data directory: what they have seen must be there."`
 	JSON        bool     `name:"json" help:"Print one JSON object instead of sentences."`
 }
@@ -31,7 +31,8 @@ func (verifyCommand) Help() string {
 
 Example:
   ledgerd verify --evidence
-  ledgerd verify export.jsonl --head head.txt --key 'ledgerd.invalid/4f0c…+1a2b3c4d+AZ…'`
+  ledgerd verify export.jsonl --head head.txt --key ledger.pub
+  ledgerd verify /backups/2026-10-01 --evidence --key ledger.pub`
 }
 
 // Validate is kong's check.
@@ -99,10 +100,14 @@ func (c *verifyCommand) Run(ctx context.Context, streams cli.Streams, log *slog.
 
 // keys reads --key.
 func (c *verifyCommand) keys() (keys []note.Verifier, err error) {
-	for _, text := range c.Keys {
+	texts, err := readKeys(c.Keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
 		key, err := transparency.ParseKey(text)
 		if err != nil {
-			return nil, errors.Mark(err, cli.ErrUsage)
+			return nil, err
 		}
 		keys = append(keys, key)
 	}

@@ -63,7 +63,11 @@ func (c *checkedPair) record(m *events.Message) {
 
 // evidence checks that an arrival is the one that was decided.
 func (c *checkedPair) evidence(m *events.Message) {
-	arrival, d := events.DecodeArrival(m), c.decision
+	d := c.decision
+	envelope := *m // what is in the body is the rules' matter
+	envelope.Data = nil
+	arrival := events.DecodeArrival(&envelope)
+	arrival.SHA256 = events.RecordHash(m.Data)
 	is := refOf(arrival)
 	for _, field := range []struct {
 		name        string

@@ -81,10 +81,14 @@ func (d *daemon) httpServer() (*http.Server, error) {
 		Health:     d.health,
 		Token:      d.token,
 		ListenHost: host,
-		Metrics:    d.metrics.Handler(),
-		Routes:     []web.Route{tree.Route(tree.Config{Tree: d.tree, Reader: d.store, Logger: d.log})},
-		Logger:     d.log,
-		Version:    cli.Version(),
+		LedgerEnd: func(ctx context.Context) (uint64, error) {
+			tail, err := d.ledger.Tail(ctx)
+			return tail.Last, err
+		},
+		Metrics: d.metrics.Handler(),
+		Routes:  []web.Route{tree.Route(tree.Config{Tree: d.tree, Reader: d.store, Logger: d.log})},
+		Logger:  d.log,
+		Version: cli.Version(),
 	})
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ Example:
 
 // databaseFlags say which database is the runner's.
 type databaseFlags struct {
-	DatabaseURL    string `name:"database-url" xor:"database" placeholder:"URL" help:"The runner's Postgres: postgres://…"`
+	DatabaseURL    string `name:"database-url" env:"LEDGERD_RUNNER_DATABASE_URL" xor:"database" placeholder:"URL" help:"The runner's Postgres: postgres://…"`
 	InstanceRoot   string `xor:"database" placeholder:"DIR" help:"In place of --database-url: directory that an instance with an embedded database was set apart under."`
 	InstanceHome   string `placeholder:"DIR" help:"The instance's home, below --instance-root."`
 	InstanceID     string `name:"instance-id" placeholder:"ID" help:"The instance's id."`

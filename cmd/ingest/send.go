@@ -165,9 +165,14 @@ func acknowledged(results []jetstream.Result) int {
 func (f *sendFlags) wait(ctx context.Context, conn *nats.Conn, denials *natsclient.Denials, out io.Writer, batch []events.Outgoing, results []jetstream.Result) error {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
+	ctx, undeny := denials.Bound(ctx)
+	defer undeny()
 	rejected, printed := 0, 0
 	var indexes []uint64
 	for answer, err := range decisions.WaitAll(ctx, conn, sequencesOf(results)) {
+		if denied := denials.Err(); err != nil && denied != nil {
+			return denied
+		}
 		if errors.Is(err, decisions.ErrNotDecided) && ctx.Err() == context.DeadlineExceeded {
 			return errors.WithHint(errors.Newf("%d of %d arrivals are published and not decided after %s", len(results)-printed, len(results), f.Timeout),
 				"ask later with `ingest status`, or see whether the daemon's writer runs (/readyz)")

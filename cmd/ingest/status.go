@@ -31,7 +31,12 @@ func (c *statusCommand) Run(ctx context.Context, streams cli.Streams, log *slog.
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
+	ctx, undeny := denials.Bound(ctx)
+	defer undeny()
 	decision, _, err := decisions.Wait(ctx, conn, c.Arrival)
+	if denied := denials.Err(); denied != nil {
+		return errors.WithHint(denied, "--role says whose credentials --nats-creds are")
+	}
 	if errors.Is(err, decisions.ErrNotDecided) {
 		return errors.WithHint(errors.Newf("arrival %d has no decision after %s", c.Arrival, c.Timeout),
 			"either nothing was published with that sequence, or the writer has not come to it yet")

@@ -42,7 +42,7 @@ type voidCommand struct {
 	actorFlag
 	ImportKey string `arg:"" help:"Import to take back: runId/runAttempt/executionId."`
 	Campaign  string `required:"" placeholder:"ID" help:"Campaign that imported it."`
-	Reason    string `required:"" placeholder:"TEXT" help:"Why it must not count."`
+	Reason    string `required:"" env:"-" placeholder:"TEXT" help:"Why it must not count."`
 }
 
 // Help is shown below the command's flags.

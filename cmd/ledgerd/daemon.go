@@ -77,6 +77,9 @@ func (d *daemon) open(ctx context.Context, c *serveCommand) (err error) {
 		return err
 	}
 	d.closeLater(func() error { d.nats.close(); return nil })
+	if err := noteViews(d.dir.Path(), c.DatabaseURL); err != nil {
+		return err
+	}
 	if d.store, err = openViews(ctx, d.dir.Path(), c.DatabaseURL); err != nil {
 		return err
 	}

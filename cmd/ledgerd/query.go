@@ -49,12 +49,12 @@ func (p pageFlags) Validate() error {
 
 // read opens the views for one question.
 func (v viewFlags) read(ctx context.Context, ask func(projections.Reader) error) (err error) {
-	if v.DatabaseURL == "" {
+	if _, err := os.Stat(filepath.Join(v.DataDir, elsewhereName)); v.DatabaseURL == "" && err != nil {
 		if _, err := os.Stat(filepath.Join(v.DataDir, viewsName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return errors.WithHint(errors.Wrap(err, "look for the views"), "a ledger's directory is open to its owner alone: ask as the user that runs ledgerd, or over HTTP")
 		} else if err != nil {
 			return errors.WithHint(errors.Newf("%s holds no views", v.DataDir),
-				"check --data-dir (default "+natsclient.DefaultDataDir+"); `ledgerd serve` makes a ledger there, `ledgerd demo` shows one")
+				"check --data-dir (default "+natsclient.DefaultDataDir+"); the daemon makes the views when it starts")
 		}
 	}
 	store, err := openViews(ctx, v.DataDir, v.DatabaseURL)
@@ -64,7 +64,7 @@ func (v viewFlags) read(ctx context.Context, ask func(projections.Reader) error)
 	defer func() { err = errors.CombineErrors(err, store.Close()) }()
 	err = ask(store)
 	if errors.Is(err, projections.ErrNoCampaign) {
-		return errors.WithHint(err, "`ledgerd query campaigns` lists the campaigns")
+		return errors.WithHint(errors.New("the ledger has no such campaign"), "`ledgerd query campaigns` lists the campaigns")
 	}
 	return err
 }
@@ -81,8 +81,8 @@ func show[T any](v viewFlags, out cli.Streams, answer T, table func() string) er
 type queryCampaigns struct {
 	viewFlags
 	pageFlags
-	Status  projections.CampaignStatus `enum:"open,sealed," default:"" help:"Only open or sealed ones."`
-	Verdict domain.VerdictWord         `enum:"qualified,not_qualified,incomplete," default:"" help:"Only those with this verdict."`
+	Status  projections.CampaignStatus `enum:"open,sealed," default:"" placeholder:"STATUS" help:"Only these: open or sealed."`
+	Verdict domain.VerdictWord         `enum:"qualified,not_qualified,incomplete," default:"" placeholder:"WORD" help:"Only with this verdict: qualified, not_qualified or incomplete."`
 }
 
 func (c *queryCampaigns) Run(ctx context.Context, streams cli.Streams) error {
@@ -194,8 +194,8 @@ type queryRejections struct {
 	viewFlags
 	pageFlags
 	Campaign string        `placeholder:"ID" help:"Only this campaign's."`
-	Reason   domain.Reason `placeholder:"CODE" help:"Only with this reason."`
-	Kind     domain.Kind   `enum:"campaign,cell,checkpoint,void,seal," default:"" help:"Only of this kind."`
+	Reason   domain.Reason `env:"-" placeholder:"CODE" help:"Only with this reason."`
+	Kind     domain.Kind   `enum:"campaign,cell,checkpoint,void,seal," default:"" placeholder:"KIND" help:"Only of this kind: campaign, cell, checkpoint, void or seal."`
 }
 
 func (c *queryRejections) Run(ctx context.Context, streams cli.Streams) error {
@@ -213,7 +213,7 @@ type queryCheckpoints struct {
 	pageFlags
 	Campaign string                        `placeholder:"ID" help:"Only this campaign's."`
 	RunID    string                        `placeholder:"ID" help:"Only this runner run's."`
-	Outcome  projections.CheckpointOutcome `enum:"bound,pending,rejected," default:"" help:"Only those with this outcome."`
+	Outcome  projections.CheckpointOutcome `enum:"bound,pending,rejected," default:"" placeholder:"OUTCOME" help:"Only with this outcome: bound, pending or rejected."`
 }
 
 func (c *queryCheckpoints) Run(ctx context.Context, streams cli.Streams) error {
@@ -230,8 +230,8 @@ type queryEntries struct {
 	viewFlags
 	pageFlags
 	Campaign string         `placeholder:"ID" help:"Only this campaign's."`
-	Kind     domain.Kind    `enum:"campaign,cell,checkpoint,void,seal," default:"" help:"Only of this kind."`
-	Outcome  domain.Outcome `enum:"accepted,duplicate,pending,rejected," default:"" help:"Only with this outcome."`
+	Kind     domain.Kind    `enum:"campaign,cell,checkpoint,void,seal," default:"" placeholder:"KIND" help:"Only of this kind: campaign, cell, checkpoint, void or seal."`
+	Outcome  domain.Outcome `enum:"accepted,duplicate,pending,rejected," default:"" placeholder:"OUTCOME" help:"Only with this outcome: accepted, duplicate, pending or rejected."`
 }
 
 func (c *queryEntries) Run(ctx context.Context, streams cli.Streams) error {

@@ -84,10 +84,8 @@ func campaignText(c *projections.Campaign) string {
 		fmt.Fprintf(&b, "           %d × %s%s\n", reason.Count, reason.Code, slots)
 	}
 	fmt.Fprintf(&b, "cells      %d: %d passed, %d failed, %d missing\n", c.Cells, c.Passed, c.Failed, c.Missing)
-	fmt.Fprintf(&b, "spent      %s, %s tokens, over %d measurements (%d reported a cost)\n",
-		dollars(c.Spent.CostUSD), orUnknown(c.Spent.Tokens), c.Spent.Cells, c.Spent.Reported)
-	fmt.Fprintf(&b, "effective  %s, %s tokens, over %d imports that count\n",
-		dollars(c.Effective.CostUSD), orUnknown(c.Effective.Tokens), c.Effective.Cells)
+	fmt.Fprintf(&b, "spent      %s for every measurement once, voided ones included\n", spendText(c.Spent))
+	fmt.Fprintf(&b, "effective  %s for what counts\n", spendText(c.Effective))
 	if c.BudgetUSD != nil {
 		fmt.Fprintf(&b, "budget     %s\n", dollars(c.BudgetUSD))
 	}
@@ -163,7 +161,7 @@ func counts(m *projections.Import) string {
 	if m.Void == nil {
 		return "yes"
 	}
-	return fmt.Sprintf("no: voided by %s (%d)", m.Void.Actor, m.Void.Index)
+	return fmt.Sprintf("no: voided by %s (%d): %s", m.Void.Actor, m.Void.Index, m.Void.Reason)
 }
 
 // importsText shows imports whole.
@@ -237,14 +235,14 @@ func checkpointWhy(c *projections.Checkpoint) string {
 }
 
 func entriesTable(entries []projections.Entry) string {
-	t := newTable("index", "decided for", "campaign", "kind", "outcome", "reason", "repeats", "record sha256")
+	t := newTable("index", "arrival", "arrived", "campaign", "kind", "outcome", "reason", "repeats", "record sha256")
 	for i := range entries {
 		e := &entries[i]
 		repeats := ""
 		if e.Repeats != nil {
 			repeats = strconv.FormatUint(*e.Repeats, 10)
 		}
-		t.AppendRow(table.Row{e.Index, e.At.Format(time.RFC3339), orNone(e.Campaign), orNone(string(e.Kind)), e.Outcome, e.Reason, repeats, short(e.RecordSHA256)})
+		t.AppendRow(table.Row{e.Index, e.Index + 1, e.At.Format(time.RFC3339), orNone(e.Campaign), orNone(string(e.Kind)), e.Outcome, e.Reason, repeats, short(e.RecordSHA256)})
 	}
 	return render(t)
 }
@@ -277,6 +275,14 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
+}
+
+// spendText is a sum with what it is a sum of.
+func spendText(s projections.Spend) string {
+	if s.Cells == 0 {
+		return "nothing yet,"
+	}
+	return fmt.Sprintf("%s (of %s cells reported), %s tokens,", dollars(s.CostUSD), coverage(s), orUnknown(s.Tokens))
 }
 
 func coverage(s projections.Spend) string { return fmt.Sprintf("%d/%d", s.Reported, s.Cells) }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/cockroachdb/errors"
 
 	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/store/postgres"
@@ -19,10 +22,31 @@ const viewsProjection = "views"
 // openViews opens the store of the views: SQLite in the data directory, or the
 // database that is named.
 func openViews(ctx context.Context, dataDir, databaseURL string) (projections.Store, error) {
-	if databaseURL == "" {
-		return sqlite.Open(ctx, filepath.Join(dataDir, viewsName))
+	if databaseURL != "" {
+		return postgres.Open(ctx, databaseURL)
 	}
-	return postgres.Open(ctx, databaseURL)
+	if _, err := os.Stat(filepath.Join(dataDir, elsewhereName)); err == nil {
+		return nil, errors.WithHint(errors.Newf("the views of %s are kept in Postgres", dataDir),
+			"give --database-url (or LEDGERD_DATABASE_URL) what the daemon is given")
+	}
+	return sqlite.Open(ctx, filepath.Join(dataDir, viewsName))
+}
+
+// elsewhereName is a file that says that the daemon keeps its views in a
+// database: those that may lie in the directory as well are old.
+const elsewhereName = "views-are-in-postgres"
+
+// noteViews leaves word of where the daemon keeps its views, for commands that
+// are not told.
+func noteViews(dataDir, databaseURL string) error {
+	note := filepath.Join(dataDir, elsewhereName)
+	if databaseURL != "" {
+		return errors.Wrap(os.WriteFile(note, nil, 0o600), "note where the views are")
+	}
+	if err := os.Remove(note); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return errors.Wrap(err, "note where the views are")
+	}
+	return nil
 }
 
 // runViews brings the views up to this program's fold version, and then

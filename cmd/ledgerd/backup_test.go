@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	natsdeploy "github.com/ledgerd/ledgerd/deploy/nats"
 	"github.com/ledgerd/ledgerd/domain"
 )
 
@@ -162,4 +163,56 @@ func loseMessages(t *testing.T, dataDir string) {
 	if err := os.Rename(filepath.Join(dataDir, "nats"), filepath.Join(dataDir, "nats.damaged")); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestAuditsOfAnExternalServer replays, verifies, exports, backs up and restores
+// where the streams are on a server of its own.
+func TestAuditsOfAnExternalServer(t *testing.T) {
+	server := startExternal(t)
+	dataDir := t.TempDir()
+	daemon := server.daemon(t, dataDir).awaitReady(t)
+	operator := append([]string{"publish", "-", "--wait"}, server.flags(natsdeploy.Operator)...)
+	facts := strings.Repeat(`{"kind":"seal","campaign":"nobody","data":{"actor":"ana"}}`+"\n", 20)
+	if _, stderr, code := runBinary(t, facts, "ingest", operator...); code != 3 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	reader := append([]string{"--data-dir", dataDir}, server.flags(natsdeploy.Reader)...)
+	r := ledgerdJSON[replayed](t, 0, append([]string{"replay", "--json"}, reader...)...)
+	v := ledgerdJSON[verified](t, 0, append([]string{"verify", "--json", "--evidence"}, reader...)...)
+	if !r.Same || r.Decisions != 20 || !v.Sound || *v.Root != *r.Root {
+		t.Errorf("%+v, %+v", r, v)
+	}
+	ledgerdSays(t, 1, "no messages", "verify", "--data-dir", stoppedCopy(t, dataDir))
+	dir := filepath.Join(t.TempDir(), "backup")
+	m := ledgerdJSON[backupManifest](t, 0, append([]string{"backup", dir, "--json"}, reader...)...)
+	if m.Decisions != 20 || m.Root != *r.Root {
+		t.Errorf("%+v", m)
+	}
+	if _, err := os.Stat(filepath.Join(dir+".keys", "keys", "keys.json")); err != nil {
+		t.Error(err) // heads are signed here, whoever keeps the streams
+	}
+	daemon.stop(t)
+
+	provisioner := append([]string{"--data-dir", dataDir}, server.flags(natsdeploy.Provisioner)...)
+	ledgerdSays(t, 1, "taken", append([]string{"restore", dir}, provisioner...)...)
+	other := startExternal(t)
+	provisioner = append([]string{"--data-dir", dataDir}, other.flags(natsdeploy.Provisioner)...)
+	ledgerdSays(t, 0, m.Root, append([]string{"restore", dir}, provisioner...)...)
+	other.daemon(t, dataDir).awaitReady(t).stop(t) // its views and heads go on
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	ledgerdSays(t, 0, m.Root, "restore", dir, "--data-dir", elsewhere)
+	startProcess(t, "--data-dir", elsewhere).awaitReady(t).stop(t) // from a cluster into a directory
+	if v := ledgerdJSON[verified](t, 0, "verify", "--json", "--evidence", "--data-dir", elsewhere); !v.Sound || *v.Root != m.Root {
+		t.Errorf("%+v", v)
+	}
+}
+
+// stoppedCopy copies what a data directory says of itself.
+func stoppedCopy(t *testing.T, dataDir string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.WriteFile(filepath.Join(to, "ledger.json"), []byte(readFile(t, dataDir, "ledger.json")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }

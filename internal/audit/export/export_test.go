@@ -163,7 +163,7 @@ func verify(t testing.TB, text []byte) (*audit.Verified, error) {
 func TestEveryByte(t *testing.T) {
 	text := write(t, decided(t, simci.Config{Scenarios: 1}), true)
 	random := rand.New(rand.NewPCG(2, 2))
-	const edge, step = 300, 17
+	const edge, step = 200, 61
 	for at := 0; at < len(text); at++ {
 		if at > edge && at < len(text)-edge && at%step != 0 {
 			continue

@@ -51,10 +51,10 @@ func lengths(block []byte) map[int]bool {
 	return places
 }
 
-// TestEveryByteOfEveryFile changes one bit of every byte, and every bit of those
-// that no hash covers, and expects the change to be found in that file, or at
-// that record.
-func TestEveryByteOfEveryFile(t *testing.T) {
+// TestEveryFile changes every bit that no hash covers, and one bit of every
+// third byte that one covers, and expects the change to be found in that file,
+// or at that record.
+func TestEveryFile(t *testing.T) {
 	dir := t.TempDir()
 	audittest.Store(t, dir, tiny())
 	if result := verify(t, storefile.Ledger(dir)); !result.Sound() || result.Decisions < 5 {
@@ -75,6 +75,9 @@ func TestEveryByteOfEveryFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for at, was := range content {
+			if at%3 != 0 && !uncovered[at] {
+				continue
+			}
 			bits := []int{random.IntN(8)}
 			if uncovered[at] {
 				bits = []int{0, 1, 2, 3, 4, 5, 6, 7}

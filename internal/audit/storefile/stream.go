@@ -181,7 +181,7 @@ func (r *reader) step() *events.Message {
 	record, size, err := readRecord(r.block.rest, r.block.hash)
 	switch {
 	case errors.Is(err, errLength):
-		r.report(r.last+1, r.block.path, "from byte %d on it cannot be read: %v; a server drops the %d bytes from there", at, err, len(r.block.rest))
+		r.report(r.last+1, r.block.path, "from byte %d on it cannot be read: %v; a server drops the %d bytes from there, as it does with a write that a crash cut off", at, err, len(r.block.rest))
 		r.block.rest = nil
 		return nil
 	case err != nil:

@@ -236,6 +236,9 @@ func (c *restoreCommand) Run(ctx context.Context, streams cli.Streams, log *slog
 		return err
 	}
 	fmt.Fprintf(streams.Err, "restored %d arrivals and %d decisions, and verified them; root %s\n", b.Arrivals, b.Decisions, b.Root)
+	if c.NATSURL != "" && cfg.KeysDir != "" {
+		fmt.Fprintf(streams.Err, "before its daemon starts, copy %s to the daemon's data directory: heads are then signed by the same key\n", filepath.Join(cfg.KeysDir, "keys"))
+	}
 	return nil
 }
 

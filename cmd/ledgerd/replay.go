@@ -55,6 +55,9 @@ func (c *replayCommand) Run(ctx context.Context, streams cli.Streams, log *slog.
 	if err != nil {
 		return err
 	}
+	if c.Campaign != "" && result.Decisions == 0 && len(result.Found) == 0 && result.Difference == nil {
+		return errors.WithHint(errors.Newf("the ledger has no decision on campaign %q", c.Campaign), "`ledgerd query campaigns` lists the campaigns")
+	}
 	if c.JSON {
 		err = printLine(streams.Out, replayAnswer{from.name, result.Same(), result, seconds, perSecond(result.Arrivals, seconds)})
 	} else {
@@ -76,7 +79,7 @@ func printReplay(out io.Writer, name string, r *audit.Replayed, seconds float64)
 	}
 	b.WriteString("\n" + outcomesTable(r.Outcomes))
 	if len(r.Reasons) > 0 {
-		b.WriteString(reasonsTable(signed(r.Reasons)))
+		b.WriteString("\n" + reasonsTable(signed(r.Reasons)))
 	}
 	for _, finding := range r.Found {
 		fmt.Fprintf(&b, "damage: %s\n", finding)

@@ -20,7 +20,7 @@ var (
 const (
 	hintFull = "it keeps as much as it may. With the embedded server: stop the daemon, raise store_limit_bytes in the data directory's ledger.json " +
 		"(on a bigger disk when this one has no room), start it again, and publish the same again. On a NATS server of its own raise what the two streams may keep"
-	hintNoStorage = "free space on the file system of the data directory: the daemon goes on by itself. Nothing was stored"
+	hintNoStorage = "free space on the file system of the daemon's data directory: it goes on by itself"
 )
 
 // notTaken tells what an arrival was answered with. One message that a stream

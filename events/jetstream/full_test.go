@@ -63,7 +63,7 @@ func TestAFullLedger(t *testing.T) {
 }
 
 // TestNoStorage: a ledger that takes nothing for want of disk is asked again for
-// a while; then the error names it, and says that nothing was stored.
+// a while; then the error names it, and is one of what was not stored.
 func TestNoStorage(t *testing.T) {
 	const code = 10047
 	server := natstest.Start(t, natstest.Options{})

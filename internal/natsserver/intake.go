@@ -37,8 +37,7 @@ type intake struct {
 
 func newIntake(s *Server) (*intake, error) {
 	i := &intake{server: s}
-	conn, err := s.InProcess(natsdeploy.Daemon, nats.Name("ledgerd intake"),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // who is not answered asks again
+	conn, err := s.InProcess(natsdeploy.Daemon, nats.Name("ledgerd intake"))
 	if err != nil {
 		return nil, errors.Mark(err, ErrStart)
 	}

@@ -225,6 +225,9 @@ func (s *Server) InProcess(role natsdeploy.Role, opts ...nats.Option) (*nats.Con
 		nats.Nkey(public, pair.Sign),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(reconnectWait),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			s.config.Logger.Debug("a connection in process", "role", role, "error", err)
+		}),
 	}
 	conn, err := nats.Connect("", append(own, opts...)...)
 	return conn, errors.Wrapf(err, "connect in process as %s", role)

@@ -146,11 +146,11 @@ func (w *watch) reserve(free int64) {
 	case free < reserveBytes:
 		err := noRoom(w.server.config.StoreDir, free)
 		w.say(err)
+		w.turnAway(err) // each time: producers read how much is free
 		if w.refuses {
 			return
 		}
 		w.refuses = true
-		w.turnAway(err)
 		w.log.Error("THE DISK IS NEARLY FULL: arrivals are turned away until there is room", "error", err, "hint", errors.FlattenHints(err))
 	case w.refuses && free >= minFreeBytes:
 		w.intake.accept()

@@ -123,3 +123,37 @@ func TestALedgersLimit(t *testing.T) {
 	setStoreLimit(t, dataDir, large)
 	startProcess(t, "--data-dir", dataDir).awaitReady(t).stop(t)
 }
+
+// TestOddSubjects: arrivals at subjects that no permission can leave out are
+// decided like all that is malformed, before and after a restart.
+func TestOddSubjects(t *testing.T) {
+	dataDir := t.TempDir()
+	var last uint64
+	for range 2 {
+		daemon := startProcess(t, "--data-dir", dataDir).awaitReady(t)
+		conn, _, err := natsclient.Connect(withPatience(t), natsclient.Config{DataDir: dataDir, Role: natsdeploy.Coordinator, Name: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, subject := range []string{"ledger.arrivals.\xff.cell", "ledger.arrivals.a\x00b.cell", "ledger.arrivals.>.cell"} {
+			answer, err := conn.RequestWithContext(withPatience(t), subject, []byte(`{}`))
+			if err != nil {
+				t.Fatalf("%q: %v", subject, err)
+			}
+			if last++; !strings.Contains(string(answer.Data), fmt.Sprintf(`"seq":%d`, last)) {
+				t.Errorf("%q is answered with %s, want sequence %d", subject, answer.Data, last)
+			}
+		}
+		conn.Close()
+		_, ledger := readerOf(t, dataDir)
+		for _, m := range readUpTo(t, ledger, last) {
+			if d, err := events.DecodeRecord(m.Data); err != nil || d.Reason != domain.ReasonArrivalMalformed {
+				t.Errorf("record %d: %+v, %v", m.Seq, d, err)
+			}
+		}
+		daemon.stop(t)
+	}
+	if out, stderr, code := runBinary(t, "", "ledgerd", "verify", "--data-dir", dataDir); code != 0 {
+		t.Errorf("verify: exit code %d: %s%s", code, out, stderr)
+	}
+}

@@ -15,6 +15,15 @@ const startWarnings = 8
 // here.
 const payloadNotice = "Maximum payloads over"
 
+// subjectWarning is in the server's remark that its index of a stream holds a
+// subject that it would not write itself: an arrival's, whose producer chose
+// it. The server then reads the stream instead of the index, at every start.
+const (
+	subjectWarning = "corrupt subject"
+	subjectMeaning = "an arrival came with a subject that NATS keeps and does not expect; nothing is lost: " +
+		"the stream is read instead of its index, so starts take longer (deploy/nats/README.md)"
+)
+
 // logger hands the server's lines to slog. It takes no traces: they would hold
 // the messages themselves.
 type logger struct {
@@ -69,6 +78,10 @@ func (l *logger) Warnf(format string, v ...any) {
 		return
 	}
 	l.keep(line(format, v))
+	if strings.Contains(format, subjectWarning) {
+		l.slog.Warn(line(format, v), "meaning", subjectMeaning)
+		return
+	}
 	l.slog.Warn(line(format, v))
 }
 

@@ -21,6 +21,7 @@ package datadir
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/cockroachdb/errors"
 
@@ -184,6 +185,9 @@ func noLedger(path string) error {
 
 // unusable wraps what the operating system said.
 func unusable(err error, doing string) error {
-	return errors.WithHint(errors.Wrap(errors.Mark(err, ErrUnusable), doing),
-		"The data directory must be a directory on a local disk that this user may write to.")
+	hint := "The data directory must be a directory on a local disk that this user may write to."
+	if errors.Is(err, syscall.ENOSPC) {
+		hint = "Free space on the data directory's file system, or move the whole directory to a larger one."
+	}
+	return errors.WithHint(errors.Wrap(errors.Mark(err, ErrUnusable), doing), hint)
 }

@@ -1,6 +1,9 @@
 package datadir
 
 import (
+	"os"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/errors"
@@ -29,5 +32,19 @@ func TestStoreLimit(t *testing.T) {
 		if err != nil && len(errors.GetAllHints(err)) == 0 {
 			t.Errorf("%d bytes free: no hint", row.free)
 		}
+	}
+}
+
+// TestAFullDisk: what the system says of a full disk gets a hint of its own.
+func TestAFullDisk(t *testing.T) {
+	full := unusable(&os.PathError{Op: "write", Path: "holder.json", Err: syscall.ENOSPC}, "write holder.json")
+	other := unusable(&os.PathError{Op: "write", Path: "holder.json", Err: syscall.EACCES}, "write holder.json")
+	for _, err := range []error{full, other} {
+		if !errors.Is(err, ErrUnusable) {
+			t.Errorf("%v is not %v", err, ErrUnusable)
+		}
+	}
+	if hint := errors.FlattenHints(full); !strings.Contains(hint, "Free space") || hint == errors.FlattenHints(other) {
+		t.Errorf("the hints are %q and %q", hint, errors.FlattenHints(other))
 	}
 }

@@ -20,7 +20,7 @@ const (
 	// codeNoRoom and statusNoRoom are the server's own for "insufficient storage
 	// resources", so that every NATS client knows them.
 	codeNoRoom   jetstream.ErrorCode = 10047
-	statusNoRoom                     = 503
+	statusNoRoom int                 = 503
 )
 
 // intake turns arrivals away without touching their stream: while it refuses,

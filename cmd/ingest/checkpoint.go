@@ -31,8 +31,8 @@ type observeCommand struct {
 	Campaign    string        `required:"" placeholder:"ID" help:"Campaign that the read belongs to."`
 	Publication string        `required:"" placeholder:"FILE" help:"The claim: a JSON object of ids, or - for standard input."`
 	Profile     string        `enum:"kimi-context" default:"kimi-context" help:"Provider, tool and prompt names: kimi-context."`
-	Deadline    time.Duration `default:"5m" help:"How long to poll; exit 1 when it has passed."`
-	Interval    time.Duration `default:"2s" help:"How often to read."`
+	Deadline    time.Duration `default:"5m" help:"How long to poll, a database that is away included; exit 1 when it has passed."`
+	Interval    time.Duration `default:"2s" help:"How long to wait between two reads."`
 	Once        bool          `help:"Read and publish once, whatever the answer is."`
 }
 
@@ -44,6 +44,20 @@ Example:
   ingest checkpoint --campaign chat-review --publication claim.json --database-url postgres://observer@127.0.0.1:5432/runner --wait`
 }
 
+// Validate is kong's check.
+func (c *observeCommand) Validate() error {
+	if c.Deadline <= 0 {
+		return errors.New("--deadline must be longer than 0s")
+	}
+	if c.Interval <= 0 {
+		return errors.New("--interval must be longer than 0s")
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.sendFlags.Validate()
+}
+
 // databaseFlags say which database is the runner's.
 type databaseFlags struct {
 	DatabaseURL    string `name:"database-url" env:"LEDGERD_RUNNER_DATABASE_URL" xor:"database" placeholder:"URL" help:"The runner's Postgres: postgres://…"`
@@ -53,14 +67,23 @@ type databaseFlags struct {
 	InstanceConfig string `placeholder:"FILE" help:"The instance's config.json, below its home."`
 }
 
-func (f databaseFlags) url() (string, error) {
+// check refuses flags that name no database, or two. The parser does not see
+// that one of two comes from the environment.
+func (f databaseFlags) check() error {
 	switch {
-	case f.DatabaseURL != "":
-		return f.DatabaseURL, nil
-	case f.InstanceRoot != "":
-		return observer.Instance{Root: f.InstanceRoot, Home: f.InstanceHome, ID: f.InstanceID, Config: f.InstanceConfig}.DatabaseURL()
+	case f.DatabaseURL != "" && f.InstanceRoot+f.InstanceHome+f.InstanceID+f.InstanceConfig != "":
+		return errors.New("--database-url and --instance-root name two databases: give one (LEDGERD_RUNNER_DATABASE_URL is --database-url)")
+	case f.DatabaseURL == "" && f.InstanceRoot == "":
+		return errors.New("no database is given: use --database-url, or --instance-root with --instance-home, --instance-id and --instance-config")
 	}
-	return "", errors.WithHint(cli.Usagef("no database is given"), "use --database-url, or --instance-root with --instance-home, --instance-id and --instance-config")
+	return nil
+}
+
+func (f databaseFlags) url() (string, error) {
+	if f.InstanceRoot == "" {
+		return f.DatabaseURL, nil
+	}
+	return observer.Instance{Root: f.InstanceRoot, Home: f.InstanceHome, ID: f.InstanceID, Config: f.InstanceConfig}.DatabaseURL()
 }
 
 // layoutFlags say where a deployment keeps its records.
@@ -81,6 +104,14 @@ func (f layoutFlags) layout() observer.Layout {
 }
 
 func (c *observeCommand) Run(ctx context.Context, streams cli.Streams, log *slog.Logger) error {
+	err := c.observe(ctx, streams, log)
+	if errors.IsAny(err, observer.ErrPublication, observer.ErrConfig, observer.ErrNotIsolated) {
+		return errors.Mark(err, cli.ErrUsage) // nothing was read: what was given cannot be used
+	}
+	return err
+}
+
+func (c *observeCommand) observe(ctx context.Context, streams cli.Streams, log *slog.Logger) error {
 	publication, err := c.claim(streams)
 	if err != nil {
 		return err
@@ -89,7 +120,7 @@ func (c *observeCommand) Run(ctx context.Context, streams cli.Streams, log *slog
 	if err != nil {
 		return err
 	}
-	source, err := observer.Open(ctx, observer.Config{URL: url, Layout: c.layout(), Profile: profiles[c.Profile]()})
+	source, err := observer.New(observer.Config{URL: url, Layout: c.layout(), Profile: profiles[c.Profile]()})
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (c Config) connection() (*pgx.ConnConfig, error) {
 	}
 	settings, err := pgx.ParseConfig(c.URL)
 	if err != nil {
-		return nil, errors.WithHint(errors.Mark(err, ErrConfig), "a database url is like postgres://user@host:5432/database")
+		return nil, errors.WithHint(errors.Mark(errors.Wrap(err, ErrConfig.Error()), ErrConfig), "a database url is like postgres://user@host:5432/database")
 	}
 	settings.ConnectTimeout = ConnectTimeout
 	settings.Tracer = c.Tracer

@@ -47,6 +47,9 @@ const (
 	stateUndefinedTable        = "42P01"
 	stateUndefinedColumn       = "42703"
 	stateInsufficientPrivilege = "42501"
+	stateInvalidAuthorization  = "28000" // a role that is not there, or not let in
+	stateInvalidPassword       = "28P01"
+	stateInvalidCatalogName    = "3D000" // a database that is not there
 )
 
 // classify marks a driver's error by its code.
@@ -66,17 +69,19 @@ func classify(ctx context.Context, connection *pgx.Conn, err error) error {
 	}
 	switch refused.Code {
 	case stateQueryCanceled:
-		return errors.WithHint(errors.Mark(err, ErrSlow), "the statement time-out cut it: look for locks and missing indexes in the runner's database")
+		return errors.WithHint(errors.Mark(errors.Wrap(err, ErrSlow.Error()), ErrSlow), "the statement time-out cut it: look for locks and missing indexes in the runner's database")
 	case stateAdminShutdown, stateCrashShutdown, stateCannotConnectNow, stateTooManyConnections:
 		return unavailable(err)
+	case stateInvalidAuthorization, stateInvalidPassword, stateInvalidCatalogName:
+		return errors.WithHint(errors.Mark(errors.Wrap(err, ErrConfig.Error()), ErrConfig), "see that the url names a database and a role that may connect to it")
 	case stateUndefinedTable, stateUndefinedColumn, stateInsufficientPrivilege:
-		return errors.WithHint(errors.Mark(err, ErrSchema), "name the tables and columns of this deployment, and let the role select from them")
+		return errors.WithHint(errors.Mark(errors.Wrap(err, ErrSchema.Error()), ErrSchema), "name the tables and columns of this deployment, and let the role select from them")
 	}
 	return errors.Wrap(err, "observer: read the runner's database")
 }
 
 func unavailable(err error) error {
-	return errors.WithHint(errors.Mark(errors.Wrap(err, "observer"), ErrUnavailable), "see that the runner's database runs and that the url is right")
+	return errors.WithHint(errors.Mark(errors.Wrap(err, ErrUnavailable.Error()), ErrUnavailable), "see that the runner's database runs and that the url is right")
 }
 
 // marked reports whether an error already is one of this package's.

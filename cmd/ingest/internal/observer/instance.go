@@ -87,7 +87,7 @@ func (i Instance) isolated() (root, config string, err error) {
 		of   string
 	}{{&root, i.Root}, {&home, i.Home}, {&config, i.Config}} {
 		if *path.into, err = filepath.EvalSymlinks(path.of); err != nil {
-			return "", "", errors.WithHint(errors.Mark(errors.Wrap(err, "observer"), ErrNotIsolated), "the instance's files must be there before it is observed")
+			return "", "", errors.WithHint(errors.Mark(errors.Wrap(err, ErrNotIsolated.Error()), ErrNotIsolated), "the instance's files must be there before it is observed")
 		}
 	}
 	if want := filepath.Join(root, homeName); home != want {
@@ -107,18 +107,18 @@ func notIsolated(format string, arguments ...any) error {
 func readConfig(path string) (strictjson.Value, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return strictjson.Value{}, configError(errors.Mark(errors.Wrap(err, "observer"), ErrConfig))
+		return strictjson.Value{}, configError(errors.Mark(errors.Wrap(err, ErrConfig.Error()), ErrConfig))
 	}
 	if info.Size() > maxConfigBytes {
 		return strictjson.Value{}, configError(errors.Wrapf(ErrConfig, "%s has %d bytes and may have %d", path, info.Size(), maxConfigBytes))
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return strictjson.Value{}, configError(errors.Mark(errors.Wrap(err, "observer"), ErrConfig))
+		return strictjson.Value{}, configError(errors.Mark(errors.Wrap(err, ErrConfig.Error()), ErrConfig))
 	}
 	settings, err := strictjson.Parse(text)
 	if err != nil {
-		return strictjson.Value{}, configError(errors.Mark(errors.Wrapf(err, "observer: %s", path), ErrConfig))
+		return strictjson.Value{}, configError(errors.Mark(errors.Wrapf(err, "%s: %s", ErrConfig, path), ErrConfig))
 	}
 	return settings, nil
 }
@@ -133,7 +133,7 @@ func embeddedURL(root, config string, database strictjson.Value) (string, error)
 	if directory, ok := database.Get("embeddedPostgresDataDir").Text(); ok {
 		actual, err := filepath.EvalSymlinks(directory)
 		if err != nil {
-			return "", errors.WithHint(errors.Mark(errors.Wrap(err, "observer: the database's files"), ErrNotIsolated), "start the instance first")
+			return "", errors.WithHint(errors.Mark(errors.Wrapf(err, "%s: the database's files", ErrNotIsolated), ErrNotIsolated), "start the instance first")
 		}
 		if !strings.HasPrefix(actual, root+string(filepath.Separator)) {
 			return "", notIsolated("the database's files are in %s, outside %s", actual, root)

@@ -32,8 +32,9 @@ type Reading struct {
 // Final reports whether reading again could change nothing for the better.
 func (r Reading) Final() bool { return r.Result.Outcome != checkpoint.Pending }
 
-// Open connects. Errors: ErrConfig, ErrUnavailable, or the server's own.
-func Open(ctx context.Context, config Config) (*Observer, error) {
+// New makes an observer. It connects when it first reads, so that a database
+// that is away now is one that a read is tried again for. Errors: ErrConfig.
+func New(config Config) (*Observer, error) {
 	settings, err := config.connection()
 	if err != nil {
 		return nil, err
@@ -41,13 +42,7 @@ func Open(ctx context.Context, config Config) (*Observer, error) {
 	if config.StatementTimeout == 0 {
 		config.StatementTimeout = StatementTimeout
 	}
-	o := &Observer{config: config, settings: settings}
-	ctx, cancel := context.WithTimeout(ctx, readLimit)
-	defer cancel()
-	if err := o.connect(ctx); err != nil {
-		return nil, err
-	}
-	return o, nil
+	return &Observer{config: config, settings: settings}, nil
 }
 
 func (o *Observer) connect(ctx context.Context) error {
@@ -78,8 +73,8 @@ func (o *Observer) drop() {
 // Close ends the connection.
 func (o *Observer) Close() { o.drop() }
 
-// Read answers a claim from what the database holds now. It connects when the
-// connection is gone. See the package's errors; a contradiction is no error but
+// Read answers a claim from what the database holds now. It connects when
+// there is no connection, or none anymore. See the package's errors; a contradiction is no error but
 // a rejected [Reading].
 func (o *Observer) Read(ctx context.Context, publication checkpoint.Publication) (Reading, error) {
 	ids, err := newClaim(publication)

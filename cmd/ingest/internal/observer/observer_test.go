@@ -3,16 +3,17 @@ package observer_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/errors"
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/ledgerd/ledgerd/cmd/ingest/internal/observer"
+	"github.com/ledgerd/ledgerd/cmd/ingest/internal/observer/observertest"
 	"github.com/ledgerd/ledgerd/domain/checkpoint"
 	"github.com/ledgerd/ledgerd/domain/strictjson"
 	"github.com/ledgerd/ledgerd/events"
@@ -22,7 +23,7 @@ import (
 func TestReadBinds(t *testing.T) {
 	r := newRunner(t)
 	o := r.open(t, r.config())
-	reading, err := o.Read(t.Context(), r.publication)
+	reading, err := o.Read(t.Context(), r.Publication)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +48,8 @@ func TestReadBinds(t *testing.T) {
 
 func TestRunWithoutCheckpointIsPending(t *testing.T) {
 	r := newRunner(t)
-	r.exec(t, "DELETE FROM native_runner_checkpoints")
-	reading, err := r.open(t, r.config()).Read(t.Context(), r.publication)
+	r.Exec(t, "DELETE FROM native_runner_checkpoints")
+	reading, err := r.open(t, r.config()).Read(t.Context(), r.Publication)
 	if err != nil || reading.Result.Outcome != checkpoint.Pending || reading.Read != nil {
 		t.Errorf("%+v, %v", reading, err)
 	}
@@ -70,19 +71,19 @@ func TestNotOwned(t *testing.T) {
 			for _, broken := range []string{"'another'", "NULL"} {
 				t.Run(table+"."+name+"="+broken, func(t *testing.T) {
 					var original string
-					if err := r.admin.QueryRow(t.Context(), fmt.Sprintf("SELECT %s FROM %s", name, table)).Scan(&original); err != nil {
+					if err := r.Admin.QueryRow(t.Context(), fmt.Sprintf("SELECT %s FROM %s", name, table)).Scan(&original); err != nil {
 						t.Fatal(err)
 					}
-					r.exec(t, fmt.Sprintf("UPDATE %s SET %s = %s", table, name, broken))
-					if _, err := o.Read(t.Context(), r.publication); !errors.Is(err, observer.ErrNotOwned) || observer.Retryable(err) {
+					r.Exec(t, fmt.Sprintf("UPDATE %s SET %s = %s", table, name, broken))
+					if _, err := o.Read(t.Context(), r.Publication); !errors.Is(err, observer.ErrNotOwned) || observer.Retryable(err) {
 						t.Errorf("got %v", err)
 					}
-					r.exec(t, fmt.Sprintf("UPDATE %s SET %s = $1", table, name), original)
+					r.Exec(t, fmt.Sprintf("UPDATE %s SET %s = $1", table, name), original)
 				})
 			}
 		}
 	}
-	if reading, err := o.Read(t.Context(), r.publication); err != nil || reading.Result.Outcome != checkpoint.Bound {
+	if reading, err := o.Read(t.Context(), r.Publication); err != nil || reading.Result.Outcome != checkpoint.Bound {
 		t.Errorf("put right again: %+v, %v", reading.Result, err)
 	}
 }
@@ -93,7 +94,7 @@ func TestClaimOfAnother(t *testing.T) {
 	r := newRunner(t)
 	o := r.open(t, r.config())
 	for _, name := range checkpoint.PublicationIDs() {
-		reading, err := o.Read(t.Context(), with(r.publication, name, strictjson.TextValue("another")))
+		reading, err := o.Read(t.Context(), with(r.Publication, name, strictjson.TextValue("another")))
 		switch name {
 		case "turnId", "toolCallId", "actionSha256":
 			if err != nil || reading.Result.Reason != checkpoint.Contradicted {
@@ -109,7 +110,7 @@ func TestClaimOfAnother(t *testing.T) {
 			}
 		}
 		for _, unusable := range []strictjson.Value{{}, strictjson.NullValue(), strictjson.NumberValue(1), strictjson.TextValue("")} {
-			if _, err := o.Read(t.Context(), with(r.publication, name, unusable)); !errors.Is(err, observer.ErrPublication) {
+			if _, err := o.Read(t.Context(), with(r.Publication, name, unusable)); !errors.Is(err, observer.ErrPublication) {
 				t.Errorf("%s as %s: %v", name, unusable.Kind(), err)
 			}
 		}
@@ -119,8 +120,8 @@ func TestClaimOfAnother(t *testing.T) {
 func TestTwoOwners(t *testing.T) {
 	for _, table := range []string{"heartbeat_runs", "issues", "environment_leases", "execution_workspaces", "native_runner_checkpoints"} {
 		r := newRunner(t)
-		r.exec(t, fmt.Sprintf("INSERT INTO %[1]s SELECT * FROM %[1]s", table))
-		if _, err := r.open(t, r.config()).Read(t.Context(), r.publication); !errors.Is(err, observer.ErrAmbiguous) {
+		r.Exec(t, fmt.Sprintf("INSERT INTO %[1]s SELECT * FROM %[1]s", table))
+		if _, err := r.open(t, r.config()).Read(t.Context(), r.Publication); !errors.Is(err, observer.ErrAmbiguous) {
 			t.Errorf("%s: %v", table, err)
 		}
 	}
@@ -129,20 +130,20 @@ func TestTwoOwners(t *testing.T) {
 func TestProfileMustBind(t *testing.T) {
 	r := newRunner(t)
 	o := r.open(t, r.config())
-	profile := r.profile()
+	profile := r.Profile()
 	for _, broken := range []string{
-		strings.Replace(profile, r.id("companyId"), "another", 1), strings.Replace(profile, r.id("issueId"), "another", 1),
-		strings.Replace(profile, r.id("agentId"), "another", 1), strings.Replace(profile, r.id("runId"), "another", 1),
-		strings.Replace(profile, r.workspaceID, "another", 1), strings.Replace(profile, r.id("sessionId"), "another", 1),
+		strings.Replace(profile, r.ID("companyId"), "another", 1), strings.Replace(profile, r.ID("issueId"), "another", 1),
+		strings.Replace(profile, r.ID("agentId"), "another", 1), strings.Replace(profile, r.ID("runId"), "another", 1),
+		strings.Replace(profile, r.WorkspaceID, "another", 1), strings.Replace(profile, r.ID("sessionId"), "another", 1),
 		strings.Replace(profile, "nativeExecutionInput", "another", 1), `{}`, `[]`, `"x"`,
 	} {
-		r.exec(t, "UPDATE heartbeat_runs SET runner_profile_json = $1", broken)
-		if _, err := o.Read(t.Context(), r.publication); !errors.Is(err, observer.ErrBinding) {
+		r.Exec(t, "UPDATE heartbeat_runs SET runner_profile_json = $1", broken)
+		if _, err := o.Read(t.Context(), r.Publication); !errors.Is(err, observer.ErrBinding) {
 			t.Errorf("%s: %v", broken, err)
 		}
 	}
-	r.exec(t, "UPDATE heartbeat_runs SET runner_profile_json = NULL")
-	if _, err := o.Read(t.Context(), r.publication); !errors.Is(err, observer.ErrBinding) {
+	r.Exec(t, "UPDATE heartbeat_runs SET runner_profile_json = NULL")
+	if _, err := o.Read(t.Context(), r.Publication); !errors.Is(err, observer.ErrBinding) {
 		t.Errorf("no profile: %v", err)
 	}
 }
@@ -151,17 +152,17 @@ func TestProfileMustBind(t *testing.T) {
 func TestRowsThatChangeDuringTheRead(t *testing.T) {
 	r := newRunner(t)
 	change := &atQuery{word: "record_text", call: func() {
-		r.exec(t, "UPDATE native_runner_checkpoint_records SET record_text = '{' WHERE record_key = 'command:3'")
-		r.exec(t, "UPDATE native_runner_checkpoints SET recovery_evidence = '{}'")
+		r.Exec(t, "UPDATE native_runner_checkpoint_records SET record_text = '{' WHERE record_key = 'command:3'")
+		r.Exec(t, "UPDATE native_runner_checkpoints SET recovery_evidence = '{}'")
 	}}
 	config := r.config()
 	config.Tracer = change
 	o := r.open(t, config)
-	reading, err := o.Read(t.Context(), r.publication)
+	reading, err := o.Read(t.Context(), r.Publication)
 	if err != nil || change.call != nil || reading.Result.Outcome != checkpoint.Bound {
 		t.Fatalf("while it changes: %+v, %v", reading.Result, err)
 	}
-	reading, err = o.Read(t.Context(), r.publication)
+	reading, err = o.Read(t.Context(), r.Publication)
 	if err != nil || reading.Result.Outcome != checkpoint.Rejected {
 		t.Errorf("afterwards: %+v, %v", reading.Result, err)
 	}
@@ -175,7 +176,7 @@ func TestReadsOnly(t *testing.T) {
 	config := r.config()
 	config.Tracer = trace
 	config.Layout.Records = "other.writing"
-	_, err := r.open(t, config).Read(t.Context(), r.publication)
+	_, err := r.open(t, config).Read(t.Context(), r.Publication)
 	var refused *pgconn.PgError
 	const readOnlyTransaction = "25006"
 	if !errors.As(err, &refused) || refused.Code != readOnlyTransaction {
@@ -184,19 +185,12 @@ func TestReadsOnly(t *testing.T) {
 	if len(trace.sent) == 0 || !strings.Contains(trace.sent[0], "repeatable read") || !strings.Contains(trace.sent[0], "read only") {
 		t.Errorf("the transaction begins with %q", trace.sent)
 	}
-	reader, err := pgx.Connect(t.Context(), r.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = reader.Close(context.Background())
-		<-reader.PgConn().CleanupDone()
-	}()
+	reader := observertest.Connect(t, r.URL)
 	if _, err := reader.Exec(t.Context(), "UPDATE issues SET status = 'done'"); err == nil {
 		t.Error("the role may write")
 	}
 	var written int
-	if err := r.admin.QueryRow(t.Context(), "SELECT count(*) FROM other.probe").Scan(&written); err != nil || written != 0 {
+	if err := r.Admin.QueryRow(t.Context(), "SELECT count(*) FROM other.probe").Scan(&written); err != nil || written != 0 {
 		t.Errorf("%d rows were written, %v", written, err)
 	}
 }
@@ -207,11 +201,11 @@ func TestSlowQueryIsCut(t *testing.T) {
 	config.Layout.Records = "other.slow"
 	config.StatementTimeout = 100 * time.Millisecond
 	o := r.open(t, config)
-	if _, err := o.Read(t.Context(), r.publication); !errors.Is(err, observer.ErrSlow) || !observer.Retryable(err) {
+	if _, err := o.Read(t.Context(), r.Publication); !errors.Is(err, observer.ErrSlow) || !observer.Retryable(err) {
 		t.Errorf("got %v", err)
 	}
 	config.Layout.Records = observer.DefaultLayout().Records
-	if reading, err := r.open(t, config).Read(t.Context(), r.publication); err != nil || reading.Result.Outcome != checkpoint.Bound {
+	if reading, err := r.open(t, config).Read(t.Context(), r.Publication); err != nil || reading.Result.Outcome != checkpoint.Bound {
 		t.Errorf("within the limit: %+v, %v", reading.Result, err)
 	}
 }
@@ -223,16 +217,16 @@ func TestLimitsInTheServer(t *testing.T) {
 	var connections int
 	config := r.config()
 	config.Tracer = &atQuery{word: "record_text", call: func() {
-		if err := r.admin.QueryRow(context.Background(), "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ledgerd-observer' AND datname = current_database()").Scan(&connections); err != nil {
+		if err := r.Admin.QueryRow(context.Background(), "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ledgerd-observer' AND datname = current_database()").Scan(&connections); err != nil {
 			t.Error(err)
 		}
 	}}
-	r.exec(t, "CREATE VIEW other.limited AS SELECT company_id, issue_id, run_id, position, record_key, current_setting('statement_timeout') AS record_text FROM native_runner_checkpoint_records WHERE record_key = 'header'")
-	r.exec(t, "GRANT SELECT ON ALL TABLES IN SCHEMA other TO PUBLIC")
+	r.Exec(t, "CREATE VIEW other.limited AS SELECT company_id, issue_id, run_id, position, record_key, current_setting('statement_timeout') AS record_text FROM native_runner_checkpoint_records WHERE record_key = 'header'")
+	r.Exec(t, "GRANT SELECT ON ALL TABLES IN SCHEMA other TO PUBLIC")
 	config.Layout.Records = "other.limited"
 	o := r.open(t, config)
 	for range 3 {
-		reading, err := o.Read(t.Context(), r.publication)
+		reading, err := o.Read(t.Context(), r.Publication)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,12 +248,12 @@ func TestServerGoesAway(t *testing.T) {
 	config.Tracer = &atQuery{word: "record_text", call: server.Kill}
 	o := r.open(t, config)
 	for _, when := range []string{"during the read", "before the read"} {
-		if _, err := o.Read(t.Context(), r.publication); !errors.Is(err, observer.ErrUnavailable) || !observer.Retryable(err) {
+		if _, err := o.Read(t.Context(), r.Publication); !errors.Is(err, observer.ErrUnavailable) || !observer.Retryable(err) {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
-	if _, err := observer.Open(t.Context(), config); !errors.Is(err, observer.ErrUnavailable) {
-		t.Errorf("open: %v", err)
+	if _, err := r.open(t, config).Read(t.Context(), r.Publication); !errors.Is(err, observer.ErrUnavailable) {
+		t.Errorf("the first read of all: %v", err)
 	}
 }
 
@@ -267,11 +261,14 @@ func TestServerGoesAway(t *testing.T) {
 func TestReadConnectsAgain(t *testing.T) {
 	r := newRunner(t)
 	o := r.open(t, r.config())
-	r.exec(t, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'ledgerd-observer' AND datname = current_database()")
-	if _, err := o.Read(t.Context(), r.publication); !errors.Is(err, observer.ErrUnavailable) {
+	if _, err := o.Read(t.Context(), r.Publication); err != nil {
+		t.Fatal(err)
+	}
+	r.Exec(t, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'ledgerd-observer' AND datname = current_database()")
+	if _, err := o.Read(t.Context(), r.Publication); !errors.Is(err, observer.ErrUnavailable) {
 		t.Errorf("after the server ended the connection: %v", err)
 	}
-	if reading, err := o.Read(t.Context(), r.publication); err != nil || reading.Result.Outcome != checkpoint.Bound {
+	if reading, err := o.Read(t.Context(), r.Publication); err != nil || reading.Result.Outcome != checkpoint.Bound {
 		t.Errorf("the next read: %+v, %v", reading.Result, err)
 	}
 }
@@ -282,24 +279,24 @@ func TestCancelledRead(t *testing.T) {
 	config := r.config()
 	config.Layout.Records = "other.slow"
 	config.Tracer = &atQuery{word: "record_text", call: cancel}
-	if _, err := r.open(t, config).Read(ctx, r.publication); !errors.Is(err, context.Canceled) || observer.Retryable(err) {
+	if _, err := r.open(t, config).Read(ctx, r.Publication); !errors.Is(err, context.Canceled) || observer.Retryable(err) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestLayout(t *testing.T) {
 	r := newRunner(t)
-	r.exec(t, `CREATE TABLE other."Check points" ("Co" text, "I" text, "Run ""id""" text, evidence text)`)
-	r.exec(t, `CREATE TABLE other.records ("Co" text, "I" text, "Run ""id""" text, n text, k text, t json)`)
-	r.exec(t, `INSERT INTO other."Check points" SELECT company_id, issue_id, run_id, recovery_evidence FROM native_runner_checkpoints`)
-	r.exec(t, `INSERT INTO other.records SELECT company_id, issue_id, run_id, position::text, record_key, record_text::json FROM native_runner_checkpoint_records`)
-	r.exec(t, "GRANT SELECT ON ALL TABLES IN SCHEMA other TO PUBLIC")
+	r.Exec(t, `CREATE TABLE other."Check points" ("Co" text, "I" text, "Run ""id""" text, evidence text)`)
+	r.Exec(t, `CREATE TABLE other.records ("Co" text, "I" text, "Run ""id""" text, n text, k text, t json)`)
+	r.Exec(t, `INSERT INTO other."Check points" SELECT company_id, issue_id, run_id, recovery_evidence FROM native_runner_checkpoints`)
+	r.Exec(t, `INSERT INTO other.records SELECT company_id, issue_id, run_id, position::text, record_key, record_text::json FROM native_runner_checkpoint_records`)
+	r.Exec(t, "GRANT SELECT ON ALL TABLES IN SCHEMA other TO PUBLIC")
 	config := r.config()
 	config.Layout = observer.Layout{
 		Checkpoints: "other.Check points", Evidence: "evidence", Records: "other.records", Key: "k", Text: "t", Order: "n",
 		CompanyID: "Co", IssueID: "I", RunID: `Run "id"`,
 	}
-	reading, err := r.open(t, config).Read(t.Context(), r.publication)
+	reading, err := r.open(t, config).Read(t.Context(), r.Publication)
 	if err != nil || reading.Result.Outcome != checkpoint.Bound || reading.Read.Observed != checkpoint.Observe(r.cp) {
 		t.Errorf("%+v, %v", reading.Result, err)
 	}
@@ -314,37 +311,58 @@ func TestLayoutThatIsNotThere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "not readable" {
-				r.exec(t, "CREATE TABLE other.secret AS SELECT * FROM native_runner_checkpoints")
+				r.Exec(t, "CREATE TABLE other.secret AS SELECT * FROM native_runner_checkpoints")
 			}
 			config := r.config()
 			change(&config.Layout)
-			if _, err := r.open(t, config).Read(t.Context(), r.publication); !errors.Is(err, observer.ErrSchema) {
+			if _, err := r.open(t, config).Read(t.Context(), r.Publication); !errors.Is(err, observer.ErrSchema) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
 	config := r.config()
 	config.Layout.Order = ""
-	if _, err := observer.Open(t.Context(), config); !errors.Is(err, observer.ErrConfig) {
+	if _, err := observer.New(config); !errors.Is(err, observer.ErrConfig) {
 		t.Errorf("a layout with a hole: %v", err)
 	}
 	config = r.config()
 	config.URL = "mysql://x"
-	if _, err := observer.Open(t.Context(), config); !errors.Is(err, observer.ErrConfig) {
+	if _, err := observer.New(config); !errors.Is(err, observer.ErrConfig) {
 		t.Errorf("another database's url: %v", err)
+	}
+}
+
+// Waiting makes no role and no database: such a read is not tried again.
+func TestURLOfNobody(t *testing.T) {
+	r := newRunner(t)
+	parsed, err := url.Parse(r.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []func(*url.URL){
+		func(u *url.URL) { u.User = url.User("nobody_at_all") },
+		func(u *url.URL) { u.Path = "/nowhere" },
+	} {
+		changed, config := *parsed, r.config()
+		change(&changed)
+		config.URL = changed.String()
+		_, err := r.open(t, config).Read(t.Context(), r.Publication)
+		if !errors.Is(err, observer.ErrConfig) || observer.Retryable(err) || errors.FlattenHints(err) == "" {
+			t.Errorf("%s: %v", config.URL, err)
+		}
 	}
 }
 
 // Ids may be uuids in the database; one that is none is not there.
 func TestIDsThatAreUUIDs(t *testing.T) {
 	r := newRunner(t)
-	r.exec(t, "UPDATE environment_leases SET id = '00000000-0000-4000-8000-000000000001'")
-	r.exec(t, "ALTER TABLE environment_leases ALTER COLUMN id TYPE uuid USING id::uuid")
+	r.Exec(t, "UPDATE environment_leases SET id = '00000000-0000-4000-8000-000000000001'")
+	r.Exec(t, "ALTER TABLE environment_leases ALTER COLUMN id TYPE uuid USING id::uuid")
 	o := r.open(t, r.config())
-	if _, err := o.Read(t.Context(), r.publication); !errors.Is(err, observer.ErrNotOwned) {
+	if _, err := o.Read(t.Context(), r.Publication); !errors.Is(err, observer.ErrNotOwned) {
 		t.Errorf("an id that is no uuid: %v", err)
 	}
-	reading, err := o.Read(t.Context(), with(r.publication, "observerLeaseId", strictjson.TextValue("00000000-0000-4000-8000-000000000001")))
+	reading, err := o.Read(t.Context(), with(r.Publication, "observerLeaseId", strictjson.TextValue("00000000-0000-4000-8000-000000000001")))
 	if err != nil || reading.Result.Outcome != checkpoint.Bound {
 		t.Errorf("%+v, %v", reading.Result, err)
 	}
@@ -354,17 +372,17 @@ func TestIDsThatAreUUIDs(t *testing.T) {
 func TestTooManyRecords(t *testing.T) {
 	r := newRunner(t)
 	fill := func(until int) {
-		r.exec(t, `INSERT INTO native_runner_checkpoint_records SELECT company_id, issue_id, run_id, n, 'note:' || n, ''
+		r.Exec(t, `INSERT INTO native_runner_checkpoint_records SELECT company_id, issue_id, run_id, n, 'note:' || n, ''
 			FROM native_runner_checkpoints, generate_series((SELECT count(*) + 1 FROM native_runner_checkpoint_records), $1::bigint) n`, until)
 	}
 	o := r.open(t, r.config())
 	fill(checkpoint.MaxRecords)
-	reading, err := o.Read(t.Context(), r.publication)
+	reading, err := o.Read(t.Context(), r.Publication)
 	if err != nil || reading.Result.Outcome != checkpoint.Bound || reading.Read.Observed.Records != checkpoint.MaxRecords {
 		t.Errorf("%d records: %+v, %v", checkpoint.MaxRecords, reading.Result, err)
 	}
 	fill(checkpoint.MaxRecords + 10)
-	reading, err = o.Read(t.Context(), r.publication)
+	reading, err = o.Read(t.Context(), r.Publication)
 	if err != nil || reading.Result.Reason != checkpoint.Limit || reading.Read.Observed.Records != checkpoint.MaxRecords+1 {
 		t.Errorf("more: %+v, %v", reading.Result, err)
 	}

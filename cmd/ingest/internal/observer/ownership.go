@@ -40,7 +40,7 @@ func prove(ctx context.Context, tx pgx.Tx, ids claim) (owner, error) {
 	})
 	switch {
 	case hasState(err, stateInvalidText): // no id of the database's own form
-		return owner{}, notOwned(errors.Mark(err, ErrNotOwned))
+		return owner{}, notOwned(errors.Mark(errors.Wrap(err, ErrNotOwned.Error()), ErrNotOwned))
 	case err != nil:
 		return owner{}, err
 	case len(owners) == 0:
@@ -60,7 +60,7 @@ func notOwned(err error) error {
 func (o owner) binds(ids claim) error {
 	profile, err := strictjson.Parse([]byte(o.profile))
 	if err != nil {
-		return bindingError(errors.Mark(errors.Wrap(err, "observer: runner_profile_json"), ErrBinding))
+		return bindingError(errors.Mark(errors.Wrapf(err, "%s: runner_profile_json", ErrBinding), ErrBinding))
 	}
 	input := profile.Get("nativeExecutionInput")
 	for _, held := range []struct {

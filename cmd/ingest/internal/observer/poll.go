@@ -41,14 +41,13 @@ type Polling struct {
 func Poll(ctx context.Context, from Reader, publication checkpoint.Publication, p Polling) (Reading, error) {
 	p.fill()
 	var last Reading
-	var trouble error // of the latest read
+	var trouble error // of the latest read that ended by itself
 	published := false
 	for {
 		reading, err := from.Read(ctx, publication)
-		trouble = err
 		switch {
 		case err == nil:
-			last = reading
+			last, trouble = reading, nil
 			if reading.Final() || (!published && reading.Read != nil) {
 				if err := p.Publish(ctx, reading); err != nil {
 					return last, err
@@ -59,10 +58,11 @@ func Poll(ctx context.Context, from Reader, publication checkpoint.Publication, 
 				return last, nil
 			}
 		case ctx.Err() != nil: // the read failed because time is up
-			return last, ended(ctx, last, nil)
+			return last, ended(ctx, last, trouble)
 		case !Retryable(err):
 			return last, err
 		default:
+			trouble = err
 			p.Retrying(err)
 		}
 		if err := p.Wait(ctx, p.Interval); err != nil {
@@ -95,6 +95,9 @@ func ended(ctx context.Context, last Reading, trouble error) error {
 	case state == "":
 		state = "the first read took too long"
 	}
-	return errors.WithHint(errors.CombineErrors(errors.Wrap(ErrDeadline, state), trouble),
-		"run it again with a later deadline: what was published is only repeated")
+	err := errors.Mark(errors.Newf("%s: %s", ErrDeadline, state), ErrDeadline)
+	for _, hint := range errors.GetAllHints(trouble) {
+		err = errors.WithHint(err, hint)
+	}
+	return errors.WithHint(errors.CombineErrors(err, trouble), "run it again with a later deadline: what was published is only repeated")
 }

@@ -2,6 +2,7 @@ package observer_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -128,19 +129,31 @@ func TestPollEndsWhenPublishingFails(t *testing.T) {
 	}
 }
 
+// A read that time cuts off does not hide what failed before it.
+func TestDeadlineDuringARead(t *testing.T) {
+	timed := &deadline{Context: t.Context()}
+	answers := script{unavailable, {err: context.DeadlineExceeded}}
+	_, err := observer.Poll(timed, &answers, checkpoint.Publication{}, observer.Polling{
+		Wait: func(context.Context, time.Duration) error { timed.passed = true; return nil },
+	})
+	if !errors.Is(err, observer.ErrDeadline) || !strings.Contains(err.Error(), observer.ErrUnavailable.Error()) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // The runner goes on while the claim is polled.
 func TestPollUntilBound(t *testing.T) {
 	r := newRunner(t)
 	last := r.cp.Records[7]
-	r.exec(t, "DELETE FROM native_runner_checkpoint_records WHERE record_key = $1", last.Key)
+	r.Exec(t, "DELETE FROM native_runner_checkpoint_records WHERE record_key = $1", last.Key)
 	var published []checkpoint.Outcome
-	got, err := observer.Poll(t.Context(), r.open(t, r.config()), r.publication, observer.Polling{
+	got, err := observer.Poll(t.Context(), r.open(t, r.config()), r.Publication, observer.Polling{
 		Publish: func(_ context.Context, r observer.Reading) error {
 			published = append(published, r.Result.Outcome)
 			return nil
 		},
 		Wait: func(context.Context, time.Duration) error {
-			r.addRecord(t, last.Key, last.Text)
+			r.AddRecord(t, r.Run, len(r.cp.Records)+1, last)
 			return nil
 		},
 	})

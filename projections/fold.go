@@ -20,6 +20,7 @@ type Fold struct {
 	// The batch that Take gives.
 	changes     Changes
 	opened      int                // scenarios and slots of campaigns that were opened
+	held        int                // cells of the touched campaigns, about
 	touched     []*touchedCampaign // in the order of their first decision
 	byCampaign  map[string]*touchedCampaign
 	checkpoints map[checkpointRow]int // places in changes.Checkpoints
@@ -108,6 +109,7 @@ func (f *Fold) touch(ctx context.Context, d *domain.Decision) (*touchedCampaign,
 		touched = &touchedCampaign{state: state, scenarios: map[int]struct{}{}, slots: map[int]struct{}{}, usage: map[usageKey]struct{}{}}
 		f.byCampaign[d.Campaign] = touched
 		f.touched = append(f.touched, touched)
+		f.held += state.cells()
 	}
 	return touched, nil
 }
@@ -127,6 +129,7 @@ func (f *Fold) addAccepted(touched *touchedCampaign, d *domain.Decision) {
 		touched.opened = true
 		f.opened += len(data.Scenarios) + len(data.Selected)
 	case *domain.CellImported:
+		f.held++
 		f.changes.Imports = append(f.changes.Imports, importRow(d, data))
 		touched.markCell(data.Cell.ImportKey)
 	case *domain.VoidReference:
@@ -181,18 +184,31 @@ func (f *Fold) Weight() int {
 	return f.changes.Rows() + f.opened + 2*len(f.changes.Imports) // a slot and a scenario each
 }
 
+// Held is about how many cells the campaigns have whose rows the next Take
+// gives.
+func (f *Fold) Held() int { return f.held }
+
 // Take gives the batch's rows and starts the next batch.
 func (f *Fold) Take() *Changes {
-	changes := f.changes
+	changes := f.TakeNew()
 	for _, touched := range f.touched {
-		touched.appendRows(&changes)
+		touched.appendRows(changes)
 		f.cache.put(touched.state.campaign.ID(), touched.state)
 	}
 	f.cache.trim()
-	f.changes = Changes{}
-	f.opened = 0
+	f.held = 0
 	f.touched = nil
 	f.byCampaign = map[string]*touchedCampaign{}
+	return changes
+}
+
+// TakeNew gives the batch's rows but for those that every further decision on
+// their campaign replaces, which wait for the next Take: whoever takes many
+// batches before anybody reads writes them once.
+func (f *Fold) TakeNew() *Changes {
+	changes := f.changes
+	f.changes = Changes{}
+	f.opened = 0
 	f.checkpoints = map[checkpointRow]int{}
 	return &changes
 }

@@ -15,8 +15,12 @@ import (
 // campaign's opening (domain.MaxSelections) above that.
 const (
 	applyRows = 5_000  // a transaction that keeps nobody waiting for long
-	loadRows  = 50_000 // a rebuild's: nobody reads yet; some 100 MiB
+	loadRows  = 20_000 // a rebuild's: nobody reads yet; some 40 MiB
 )
+
+// heldCells is how many cells the campaigns may have whose rows a rebuild
+// writes later, and once: some 256 MiB, within what its fold may hold.
+const heldCells = 1 << 18
 
 // forever follows the ledger beyond every end.
 const forever = math.MaxUint64
@@ -35,7 +39,7 @@ type follower struct {
 	stream string // identity of the ledger
 	fold   *Fold
 	rows   int      // that a batch holds
-	whole  bool     // all is one batch, however it comes in
+	held   int      // nobody reads until run ends: batches are full, and rows that will be replaced wait until campaigns have so many cells; 0: they do not wait
 	at     Position // of the last decision folded; owned by the folding stage while it runs
 }
 
@@ -105,13 +109,13 @@ func (f *follower) read(ctx context.Context, stages *errgroup.Group, from, upTo 
 	}
 }
 
-// foldChunks folds what has been read and hands it on when nothing more is at
-// hand, or enough has gathered. A fold that goes on while a batch is applied
-// makes the next one larger.
+// foldChunks folds what has been read and hands it on when enough has gathered
+// or nothing more is at hand. Where nobody reads it waits for the former, and
+// at last hands on what was held.
 func (f *follower) foldChunks(ctx context.Context, chunks <-chan *chunk, batches chan<- batch) error {
 	taken := f.at
-	hand := func() error {
-		b := batch{from: taken, to: f.at, changes: f.fold.Take()}
+	hand := func(take func() *Changes) error {
+		b := batch{from: taken, to: f.at, changes: take()}
 		taken = f.at
 		select {
 		case batches <- b:
@@ -130,14 +134,14 @@ func (f *follower) foldChunks(ctx context.Context, chunks <-chan *chunk, batches
 			if err := f.add(ctx, r); err != nil {
 				return err
 			}
-			if f.fold.Weight() >= f.rows {
-				if err := hand(); err != nil {
+			if f.full() {
+				if err := hand(f.taking()); err != nil {
 					return err
 				}
 			}
 		}
-		if f.fold.Decisions() > 0 && (failed != nil || len(chunks) == 0 && !f.whole) {
-			if err := hand(); err != nil {
+		if f.waits() && (failed != nil || len(chunks) == 0 && f.held == 0) {
+			if err := hand(f.fold.Take); err != nil {
 				return err
 			}
 		}
@@ -145,11 +149,30 @@ func (f *follower) foldChunks(ctx context.Context, chunks <-chan *chunk, batches
 			return failed
 		}
 	}
-	if f.fold.Decisions() > 0 {
-		return hand()
+	if f.waits() {
+		return hand(f.fold.Take)
 	}
 	return ctx.Err()
 }
+
+// full reports whether the batch holds enough.
+func (f *follower) full() bool {
+	if f.held > 0 {
+		return f.fold.changes.Rows() >= f.rows || f.fold.Held() >= f.held
+	}
+	return f.fold.Weight() >= f.rows
+}
+
+// taking is how a full batch is taken.
+func (f *follower) taking() func() *Changes {
+	if f.fold.Held() < f.held {
+		return f.fold.TakeNew
+	}
+	return f.fold.Take
+}
+
+// waits reports whether anything was folded and not handed on.
+func (f *follower) waits() bool { return f.fold.Decisions() > 0 || f.fold.Held() > 0 }
 
 // continues makes sure that a record is the next of the chain.
 func (f *follower) continues(r record) error {

@@ -135,7 +135,7 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	default:
 		r.comparable = version == FoldVersion
 	}
-	r.follower = &follower{ledger: r.Log, stream: stream, fold: newFold(r.Log, rebuildCells), rows: loadRows}
+	r.follower = &follower{ledger: r.Log, stream: stream, fold: newFold(r.Log, rebuildCells), rows: loadRows, held: heldCells}
 	return nil
 }
 
@@ -265,7 +265,7 @@ func (r *rebuild) rest(ctx context.Context, build, live Position) (Position, *Ch
 		upTo = r.fixed
 	}
 	changes := &Changes{}
-	r.follower.rows, r.follower.whole = math.MaxInt, true
+	r.follower.rows, r.follower.held = math.MaxInt, math.MaxInt // all is one batch
 	err := r.follower.run(ctx, upTo, func(_ context.Context, b batch) error {
 		changes = b.changes
 		return nil

@@ -28,6 +28,11 @@ const (
 	switchPause    = time.Second
 )
 
+// finishSettings give a build room to sort what it indexes, and make it look at
+// some thousand rows of each table for the planner: looking at ten times as
+// many takes longer than all indexes.
+const finishSettings = "SET LOCAL maintenance_work_mem = '256MB'; SET LOCAL default_statistics_target = 20"
+
 // builder is a projections.Build. All its work goes over one connection, which
 // holds the lock: when that is lost, so is the build.
 type builder struct {
@@ -37,13 +42,14 @@ type builder struct {
 	built      generations
 	views      []projections.View
 	wanted     map[projections.View]bool
+	loaded     map[string]bool // campaigns whose rows were loaded
 	closed     bool
 }
 
 // Build starts empty views in a new generation. Live views of another version
 // are rebuilt all together.
 func (s *Store) Build(ctx context.Context, views ...projections.View) (projections.Build, error) {
-	b := &builder{store: s, built: generations{}, wanted: map[projections.View]bool{}}
+	b := &builder{store: s, built: generations{}, wanted: map[projections.View]bool{}, loaded: map[string]bool{}}
 	if len(views) == 0 {
 		views = projections.Views()
 	}
@@ -176,11 +182,18 @@ func dropUnused(ctx context.Context, tx pgx.Tx, used generations) error {
 
 // Load adds changes and moves the build's position, in one transaction.
 func (b *builder) Load(ctx context.Context, from, to projections.Position, changes *projections.Changes) error {
+	// Noted first: after a load that failed their rows may be there.
+	fresh := map[string]bool{}
+	for i := range changes.Campaigns {
+		if id := changes.Campaigns[i].ID; !b.loaded[id] {
+			b.loaded[id], fresh[id] = true, true
+		}
+	}
 	return transact(ctx, b.conn, "load", pgx.TxOptions{}, func(tx pgx.Tx) error {
 		if _, err := move(ctx, tx, build, from, to); err != nil {
 			return err
 		}
-		if err := write(ctx, tx, b.built, changes.Only(b.wanted)); err != nil {
+		if err := writeFresh(ctx, tx, b.built, changes.Only(b.wanted), func(campaign string) bool { return fresh[campaign] }); err != nil {
 			return err
 		}
 		return b.store.fault.At(projections.BeforeLoadCommit)
@@ -191,6 +204,9 @@ func (b *builder) Load(ctx context.Context, from, to projections.Position, chang
 // planner.
 func (b *builder) Finish(ctx context.Context) error {
 	return transact(ctx, b.conn, "finish a build", pgx.TxOptions{}, func(tx pgx.Tx) error {
+		if err := runScript(ctx, tx, finishSettings); err != nil {
+			return err
+		}
 		for _, view := range b.views {
 			if err := finish(ctx, tx, view, b.generation); err != nil {
 				return err

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cockroachdb/errors"
@@ -38,42 +39,47 @@ func (s *Store) Apply(ctx context.Context, from, to projections.Position, change
 
 // write puts every row into its table.
 func write(ctx context.Context, tx pgx.Tx, all generations, changes *projections.Changes) error {
-	w := &writer{ctx: ctx, tx: tx, all: all}
-	upsert(w, &tables.Campaigns, changes.Campaigns)
-	upsert(w, &tables.Scenarios, changes.Scenarios)
-	upsert(w, &tables.Slots, changes.Slots)
+	return writeFresh(ctx, tx, all, changes, func(string) bool { return false })
+}
+
+// writeFresh is write where the tables certainly hold no rows of some
+// campaigns: what cannot be there is not looked for.
+func writeFresh(ctx context.Context, tx pgx.Tx, all generations, changes *projections.Changes, fresh func(campaign string) bool) error {
+	w := &writer{ctx: ctx, tx: tx, all: all, fresh: fresh}
+	put(w, &tables.Campaigns, changes.Campaigns, func(c *projections.Campaign) string { return c.ID })
+	put(w, &tables.Scenarios, changes.Scenarios, func(s *projections.Scenario) string { return s.Campaign })
+	put(w, &tables.Slots, changes.Slots, func(s *projections.Slot) string { return s.Campaign })
 	w.voids(changes.ImportVoids) // before imports: a freed slot may be filled again
 	add(w, &tables.Imports, changes.Imports)
 	w.runs(changes.Imports)
 	add(w, &tables.Rejections, changes.Rejections)
 	upsert(w, &tables.Checkpoints, changes.Checkpoints)
-	upsert(w, &tables.Usage, changes.Usage)
+	put(w, &tables.Usage, changes.Usage, func(u *projections.Usage) string { return u.Campaign })
 	add(w, &tables.Entries, changes.Entries)
 	return w.err
 }
 
 // writer puts rows; the first error stays.
 type writer struct {
-	ctx context.Context
-	tx  pgx.Tx
-	all generations
-	err error
+	ctx   context.Context
+	tx    pgx.Tx
+	all   generations
+	fresh func(campaign string) bool // no row of it is in the tables
+	err   error
 }
 
-// add copies new rows.
-func add[T, R any](w *writer, table *tables.Table[T, R], rows []T) {
-	if w.err != nil || len(rows) == 0 {
-		return
-	}
-	name := strings.SplitN(w.all.table(string(table.View)), ".", 2)
-	_, err := w.tx.CopyFrom(w.ctx, pgx.Identifier(name), table.Columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
-		values := table.Values(&rows[i])
-		for j := range values {
-			values[j] = toSQL(values[j])
+// put replaces rows by key, and copies those of fresh campaigns.
+func put[T, R any](w *writer, table *tables.Table[T, R], rows []T, campaign func(*T) string) {
+	var added, replaced []T
+	for i := range rows {
+		if w.fresh(campaign(&rows[i])) {
+			added = append(added, rows[i])
+		} else {
+			replaced = append(replaced, rows[i])
 		}
-		return values, nil
-	}))
-	w.err = errors.Wrapf(err, "copy %d rows into %s", len(rows), table.View)
+	}
+	add(w, table, added)
+	upsert(w, table, replaced)
 }
 
 // upsert replaces rows by key.
@@ -128,20 +134,27 @@ func (w *writer) voids(voids []projections.ImportVoid) {
 	w.err = errors.Wrapf(w.tx.SendBatch(w.ctx, batch).Close(), "void %d imports", len(voids))
 }
 
+// runsOf is a table of the runs that imports name.
+var runsOf = tables.Table[importRun, importRun]{
+	View: runsTable, Columns: []string{"campaign", "run_id", "ledger_index"}, Key: 3,
+	Pack:   func(r *importRun) *importRun { return r },
+	Fields: func(r *importRun) []any { return []any{&r.campaign, &r.run, &r.index} },
+}
+
+type importRun struct {
+	campaign, run string
+	index         uint64
+}
+
 // runs writes which runs an import names.
 func (w *writer) runs(imports []projections.Import) {
-	var campaigns, runs []string
-	var indexes []int64
+	var rows []importRun
 	for i := range imports {
-		for _, run := range imports[i].RunIDs {
-			campaigns, runs, indexes = append(campaigns, imports[i].Campaign), append(runs, run), append(indexes, int64(imports[i].Index))
+		for j, run := range imports[i].RunIDs {
+			if !slices.Contains(imports[i].RunIDs[:j], run) { // a result may name a run twice
+				rows = append(rows, importRun{imports[i].Campaign, run, imports[i].Index})
+			}
 		}
 	}
-	if w.err != nil || len(runs) == 0 {
-		return
-	}
-	// A result may name a run twice.
-	_, err := w.tx.Exec(w.ctx, "INSERT INTO "+w.all.table(runsTable)+" SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) ON CONFLICT DO NOTHING",
-		campaigns, runs, indexes)
-	w.err = errors.Wrap(err, "write the runs of imports")
+	add(w, &runsOf, rows)
 }

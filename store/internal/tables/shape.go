@@ -11,20 +11,31 @@ import (
 type Shape struct {
 	Columns []string // the key's first
 	Key     int
+	JSON    map[string]bool // the columns that hold JSON values
 }
 
 // ShapeOf gives the shape of a view's table.
 func ShapeOf(view projections.View) Shape { return shapes[view] }
 
 var shapes = map[projections.View]Shape{
-	projections.ViewCampaigns:   {Campaigns.Columns, Campaigns.Key},
-	projections.ViewScenarios:   {Scenarios.Columns, Scenarios.Key},
-	projections.ViewCells:       {Slots.Columns, Slots.Key},
-	projections.ViewImports:     {Imports.Columns, Imports.Key},
-	projections.ViewRejections:  {Rejections.Columns, Rejections.Key},
-	projections.ViewCheckpoints: {Checkpoints.Columns, Checkpoints.Key},
-	projections.ViewUsage:       {Usage.Columns, Usage.Key},
-	projections.ViewEntries:     {Entries.Columns, Entries.Key},
+	projections.ViewCampaigns:   shapeOf(&Campaigns),
+	projections.ViewScenarios:   shapeOf(&Scenarios),
+	projections.ViewCells:       shapeOf(&Slots),
+	projections.ViewImports:     shapeOf(&Imports),
+	projections.ViewRejections:  shapeOf(&Rejections),
+	projections.ViewCheckpoints: shapeOf(&Checkpoints),
+	projections.ViewUsage:       shapeOf(&Usage),
+	projections.ViewEntries:     shapeOf(&Entries),
+}
+
+func shapeOf[T, R any](table *Table[T, R]) Shape {
+	shape := Shape{Columns: table.Columns, Key: table.Key, JSON: map[string]bool{}}
+	for i, field := range table.Fields(new(R)) {
+		if _, json := field.(JSON); json {
+			shape.JSON[table.Columns[i]] = true
+		}
+	}
+	return shape
 }
 
 // CompareKeys orders keys as every store does: texts by their bytes. A nil key,

@@ -1,5 +1,5 @@
 CREATE TABLE {schema}.entries (
-	ledger_index   bigint NOT NULL CONSTRAINT entries_key PRIMARY KEY,
+	ledger_index   bigint NOT NULL,
 	at             timestamptz NOT NULL,
 	campaign       text COLLATE "C" NOT NULL,
 	kind           text COLLATE "C" NOT NULL,
@@ -11,6 +11,7 @@ CREATE TABLE {schema}.entries (
 	record_sha256  text COLLATE "C" NOT NULL
 );
 -- finish
+ALTER TABLE {schema}.entries ADD CONSTRAINT entries_key PRIMARY KEY (ledger_index);
 CREATE INDEX entries_by_campaign ON {schema}.entries (campaign, ledger_index);
 -- Summaries count from this index alone.
 CREATE INDEX entries_by_outcome ON {schema}.entries (campaign, outcome, reason);

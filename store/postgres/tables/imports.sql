@@ -42,10 +42,10 @@ CREATE TABLE {schema}.imports (
 CREATE TABLE {schema}.import_runs (
 	campaign     text COLLATE "C" NOT NULL,
 	run_id       text COLLATE "C" NOT NULL,
-	ledger_index bigint NOT NULL,
-	CONSTRAINT import_runs_key PRIMARY KEY (campaign, run_id, ledger_index)
+	ledger_index bigint NOT NULL
 );
 -- finish
+ALTER TABLE {schema}.import_runs ADD CONSTRAINT import_runs_key PRIMARY KEY (campaign, run_id, ledger_index);
 -- An import key and a measurement key are used once in a campaign, even when
 -- their import was voided. The keys come first: people look for them alone.
 ALTER TABLE {schema}.imports ADD CONSTRAINT imports_import_key_once UNIQUE (import_key, campaign);

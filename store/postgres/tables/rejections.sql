@@ -1,5 +1,5 @@
 CREATE TABLE {schema}.rejections (
-	ledger_index           bigint NOT NULL CONSTRAINT rejections_key PRIMARY KEY,
+	ledger_index           bigint NOT NULL,
 	at                     timestamptz NOT NULL,
 	campaign               text COLLATE "C" NOT NULL,
 	kind                   text COLLATE "C" NOT NULL,
@@ -19,5 +19,6 @@ CREATE TABLE {schema}.rejections (
 	target_source_revision text COLLATE "C"
 );
 -- finish
+ALTER TABLE {schema}.rejections ADD CONSTRAINT rejections_key PRIMARY KEY (ledger_index);
 CREATE INDEX rejections_by_campaign ON {schema}.rejections (campaign, ledger_index);
 CREATE INDEX rejections_by_reason ON {schema}.rejections (reason, ledger_index);

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,11 +51,46 @@ func TestADiskThatFailsUnderTheDaemon(t *testing.T) {
 			const blocks = 2 // more than a block of 8 MiB in either stream
 			producer := &producer{t: t, dataDir: dataDir, plan: openings(t, 40*blocks), acknowledged: map[int]uint64{}}
 			producer.publishUntil(daemon.ended, daemon.readyChan)
+			// A question that is asked while the streams are out of use is lost.
+			awaitIndex(t, daemon, uint64(len(producer.plan))-1)
 			producer.check(daemon)
 			if log := daemon.log.String(); !strings.Contains(log, "error=\""+stream+": ") || !strings.Contains(log, "the streams take writes again") {
 				t.Errorf("no write of %s failed and was mended: the test tests nothing\n%s", stream, log)
 			}
 			daemon.stop(t)
 		})
+	}
+}
+
+// awaitIndex waits until the daemon is ready and its views have a ledger index.
+func awaitIndex(t *testing.T, daemon *process, index uint64) {
+	t.Helper()
+	ctx := withPatience(t)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	var state struct {
+		Ready bool    `json:"ready"`
+		AsOf  *uint64 `json:"as_of"`
+	}
+	for !state.Ready || state.AsOf == nil || *state.AsOf < index {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("the daemon does not get as far as index %d: %+v\n%s", index, state, daemon.log)
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, daemon.http+"/readyz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state.Ready, state.AsOf = false, nil
+		err = json.NewDecoder(answer.Body).Decode(&state)
+		_ = answer.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

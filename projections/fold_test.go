@@ -60,6 +60,41 @@ func TestFoldInAnyBatches(t *testing.T) {
 	}
 }
 
+// TestRowsThatWait: new rows taken batch by batch, and what they replace taken
+// now and then, come to the same rows.
+func TestRowsThatWait(t *testing.T) {
+	ledger := projectionstest.Random(t, 8, 300)
+	want := foldAll(t, ledger, projections.NewFold(ledger.Log), ledger.Last()).Rows()
+	for _, takes := range []int{1, 4, 1000} { // every so many batches all is taken
+		fold := projections.NewFoldWith(ledger.Log, 1)
+		m := projectionstest.NewModel()
+		taken, batches := uint64(0), 0
+		for i, d := range ledger.Decisions {
+			if err := fold.Add(t.Context(), d, ledger.Hashes[i]); err != nil {
+				t.Fatal(err)
+			}
+			last := uint64(i+1) == ledger.Last()
+			if fold.Decisions() < 7 && !last {
+				continue
+			}
+			take := fold.TakeNew
+			if batches++; batches%takes == 0 || last {
+				take = fold.Take
+			}
+			changes := take()
+			if err := m.Apply(t.Context(), ledger.Position(taken), ledger.Position(uint64(i+1)), changes); err != nil {
+				t.Fatalf("%+v", err)
+			}
+			if taken = uint64(i + 1); last && fold.Held() != 0 {
+				t.Errorf("%d cells wait when all was taken", fold.Held())
+			}
+		}
+		if diff := cmp.Diff(want, m.Rows()); diff != "" {
+			t.Errorf("all taken every %d batches:\n%s", takes, diff)
+		}
+	}
+}
+
 // TestFoldFromTheMiddle: a new fold goes on behind any position.
 func TestFoldFromTheMiddle(t *testing.T) {
 	ledger := projectionstest.Story(t)

@@ -35,6 +35,10 @@ type RebuildConfig struct {
 	// goroutine. It must not block.
 	Progress func(RebuildProgress)
 	Logger   *slog.Logger
+
+	// For tests; zero is the default.
+	LoadRows  int // new rows that a batch holds
+	HeldCells int // cells of campaigns whose other rows wait
 }
 
 // RebuildProgress is how far a rebuild is.
@@ -83,6 +87,12 @@ func Rebuild(ctx context.Context, config RebuildConfig) (Rebuilt, error) {
 	}
 	if config.Progress == nil {
 		config.Progress = func(RebuildProgress) {}
+	}
+	if config.LoadRows == 0 {
+		config.LoadRows = loadRows
+	}
+	if config.HeldCells == 0 {
+		config.HeldCells = heldCells
 	}
 	started := time.Now()
 	r := &rebuild{RebuildConfig: config}
@@ -135,7 +145,7 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	default:
 		r.comparable = version == FoldVersion
 	}
-	r.follower = &follower{ledger: r.Log, stream: stream, fold: newFold(r.Log, rebuildCells), rows: loadRows, held: heldCells}
+	r.follower = &follower{ledger: r.Log, stream: stream, fold: newFold(r.Log, rebuildCells), rows: r.LoadRows, held: r.HeldCells}
 	return nil
 }
 

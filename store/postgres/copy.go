@@ -166,6 +166,9 @@ func appendNumeric(buf []byte, text string) ([]byte, error) {
 		sign = numericNegative
 	}
 	whole, fraction, _ := strings.Cut(digits, ".")
+	if whole == "" {
+		return nil, errors.AssertionFailedf("postgres: %q is no number", text)
+	}
 	whole = strings.TrimLeft(whole, "0")
 	start := len(buf)
 	buf = append(buf, make([]byte, numericHeader)...)

@@ -17,3 +17,6 @@ func Abandon(build projections.Build) error {
 	b.closed = true
 	return b.conn.Close(context.Background())
 }
+
+// AppendNumeric prints a number as it is copied.
+var AppendNumeric = appendNumeric

@@ -20,6 +20,9 @@ const (
 	// busyTimeout is how many milliseconds a transaction waits for another
 	// process's: longer than any but a switch takes.
 	busyTimeout = "10000"
+	// writerCache is how many KiB of pages the writing connection keeps: those that
+	// a batch changes, and the inner ones of every index.
+	writerCache = "65536"
 	// maxReaders bounds how many queries run at once; the rest wait. Reading is
 	// computing here.
 	minReaders = 4
@@ -51,7 +54,7 @@ func Open(ctx context.Context, path string, options ...Option) (*Store, error) {
 		option(s)
 	}
 	var err error
-	if s.writer, err = sql.Open("sqlite", dsn(path, "_txlock=immediate")); err != nil {
+	if s.writer, err = sql.Open("sqlite", dsn(path, "_txlock=immediate&_pragma=cache_size(-"+writerCache+")")); err != nil {
 		return nil, errors.Wrapf(err, "sqlite: open %s", path)
 	}
 	s.writer.SetMaxOpenConns(1)

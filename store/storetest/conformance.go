@@ -48,6 +48,7 @@ func Conformance(t *testing.T, fresh func(t *testing.T) Database) {
 		{"a rebuild crashed", testAbandoned},
 		{"readers see no gap", testNoGap},
 		{"rebuild under a runner and readers", testRunAndRebuild},
+		{"rebuild in many batches", testRebuildBatches},
 		{"rebuild shows differences", testRebuildDiffers},
 		{"rebuild another version", testRebuildVersion},
 		{"rebuild from another ledger", testRebuildLedger},

@@ -72,6 +72,28 @@ func testRunAndRebuild(t *testing.T, db Database) {
 	same(t, modelAt(t, ledger, ledger.Last()), store, questions([]string{"c0"}, projections.Page{}))
 }
 
+// testRebuildBatches: campaigns go on over many batches, and their rows are
+// written once, some times, or after every batch.
+func testRebuildBatches(t *testing.T, db Database) {
+	ledger := projectionstest.Random(t, 43, 400)
+	store := open(t, db)
+	apply(t, store, ledger, 0, ledger.Last(), 100)
+	for _, held := range []int{1, 150, 100_000} {
+		batches := 0
+		rebuilt, err := projections.Rebuild(contextFor(t), projections.RebuildConfig{
+			Log: ledger.Log, Store: store, LoadRows: 20, HeldCells: held,
+			Progress: func(projections.RebuildProgress) { batches++ },
+		})
+		if err != nil {
+			t.Fatalf("%d cells held: %+v", held, err)
+		}
+		if rebuilt.Comparison == nil || rebuilt.Comparison.Difference() != nil || rebuilt.Position != ledger.Position(ledger.Last()) || batches < 20 {
+			t.Errorf("%d cells held: %d batches, %+v", held, batches, rebuilt)
+		}
+	}
+	same(t, modelAt(t, ledger, ledger.Last()), store, questions([]string{"c0"}, projections.Page{}))
+}
+
 // testRebuildDiffers: a difference at the same version is shown and not
 // switched, unless it is accepted.
 func testRebuildDiffers(t *testing.T, db Database) {

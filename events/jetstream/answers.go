@@ -70,6 +70,9 @@ func (f *flight) relink(ctx context.Context) error {
 	conn := f.publisher.conn
 	changed := conn.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer conn.RemoveStatusListener(changed)
+	if f.linked() {
+		return f.unnoticed(ctx)
+	}
 	timer := time.NewTimer(f.publisher.ackTimeout)
 	defer timer.Stop()
 	for !conn.IsConnected() {
@@ -87,6 +90,20 @@ func (f *flight) relink(ctx context.Context) error {
 	f.link = conn.Stats().Reconnects
 	f.goBack()
 	return nil
+}
+
+// unnoticed waits until the connection notices that a write of its failed.
+func (f *flight) unnoticed(ctx context.Context) error {
+	timer := time.NewTimer(retryDelay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.broken:
+		return nil // the next step finds out what of it
+	case <-timer.C:
+		return f.silence()
+	}
 }
 
 // goBack starts again at the first message that is not settled, after taking

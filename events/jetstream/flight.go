@@ -99,16 +99,22 @@ func (f *flight) send() (whole bool, err error) {
 			if !f.linked() {
 				return false, nil
 			}
-			if err := f.depart(); errors.Is(err, nats.ErrReconnectBufExceeded) {
-				return false, nil
-			} else if err != nil {
+			if err := f.depart(); isFinal(err) {
 				return false, err
+			} else if err != nil {
+				return false, nil // the connection is going, even if it has not noticed yet
 			}
 		}
 		f.bytes += len(f.batch[f.next].Data)
 		f.next++
 	}
 	return f.linked(), nil
+}
+
+// isFinal tells what the client refuses to send from a write that failed.
+func isFinal(err error) bool {
+	return errors.IsAny(err, nats.ErrMaxPayload, nats.ErrBadSubject, nats.ErrBadHeaderMsg, nats.ErrHeadersNotSupported,
+		nats.ErrInvalidConnection, nats.ErrConnectionClosed, nats.ErrConnectionDraining)
 }
 
 // mayDepart tells whether the next message may be in the air with those that

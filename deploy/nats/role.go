@@ -40,7 +40,3 @@ const (
 // jetstream.NewWithAPIPrefix: stream info and direct gets of both streams, no
 // consumers.
 const ReaderAPI = "ledger.api"
-
-// LeaseBucket is the key-value bucket that holds the writer's lease; no other
-// bucket is open to the daemon.
-const LeaseBucket = "ledgerd_lease"

@@ -31,8 +31,8 @@ const (
 	// its number at about 4 KiB an arrival, a little less than a cell.
 	arrivalsShare = 5
 
-	// spareShare: one part in so many is left to what is no stream of ours: the
-	// writer's lease, and batches on their way.
+	// spareShare: one part in so many is left to what is no message of ours:
+	// indexes, and batches on their way.
 	spareShare = 32
 
 	// minStoreBytes holds one of the largest arrivals and its answer, with room.

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/errors"
 	"github.com/nats-io/nats.go"
@@ -232,38 +231,4 @@ func TestDecisionsAreHeardAfterTheyAreStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	silent("of a batch that was given up")
-}
-
-// TestTheLease: the daemon holds a key with a lifetime in the lease's bucket,
-// and nobody else touches it.
-func TestTheLease(t *testing.T) {
-	l := startLedger(t)
-	js := l.daemonJetStream(t)
-	bucket, err := js.CreateKeyValue(testContext(t), jetstream.KeyValueConfig{Bucket: natsdeploy.LeaseBucket, TTL: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	revision, err := bucket.Create(testContext(t), "writer", []byte("me"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if revision, err = bucket.Update(testContext(t), "writer", []byte("still me"), revision); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bucket.Create(testContext(t), "writer", []byte("another")); !errors.Is(err, jetstream.ErrKeyExists) {
-		t.Errorf("a second holder: %v, want %v", err, jetstream.ErrKeyExists)
-	}
-	watch, err := bucket.Watch(testContext(t), "writer")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if entry := <-watch.Updates(); entry == nil || entry.Revision() != revision {
-		t.Errorf("watching shows %v, want revision %d", entry, revision)
-	}
-	if err := watch.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if err := bucket.Delete(testContext(t), "writer", jetstream.LastRevision(revision)); err != nil {
-		t.Errorf("let go of the lease: %v", err)
-	}
 }

@@ -29,7 +29,7 @@ const storeBytes = 256 << 20
 func TestSingleServer(t *testing.T) {
 	s := prepare(t)
 	t.Setenv("LEDGERD_SERVER_NAME", "nats-1")
-	t.Setenv("LEDGERD_LISTEN", freeAddress(t))
+	t.Setenv("LEDGERD_NATS_SERVER_LISTEN", freeAddress(t))
 	t.Setenv("LEDGERD_STORE_DIR", t.TempDir())
 	url := tlsURL(s.run(t, "server.conf"))
 	s.provision(t, natsdeploy.Daemon, url, 1)
@@ -62,8 +62,8 @@ func (s *site) runCluster(t *testing.T) (urls string) {
 	var addresses []string
 	for i := range listen {
 		t.Setenv("LEDGERD_SERVER_NAME", fmt.Sprint("nats-", i+1))
-		t.Setenv("LEDGERD_LISTEN", freeAddress(t))
-		t.Setenv("LEDGERD_CLUSTER_LISTEN", listen[i])
+		t.Setenv("LEDGERD_NATS_SERVER_LISTEN", freeAddress(t))
+		t.Setenv("LEDGERD_NATS_CLUSTER_LISTEN", listen[i])
 		t.Setenv("LEDGERD_STORE_DIR", t.TempDir())
 		addresses = append(addresses, tlsURL(s.run(t, "cluster.conf")))
 	}
@@ -292,7 +292,7 @@ func readAll(t *testing.T, log events.Log, n int) (got int) {
 func TestTLSIsNeeded(t *testing.T) {
 	s := prepare(t)
 	t.Setenv("LEDGERD_SERVER_NAME", "nats-1")
-	t.Setenv("LEDGERD_LISTEN", freeAddress(t))
+	t.Setenv("LEDGERD_NATS_SERVER_LISTEN", freeAddress(t))
 	t.Setenv("LEDGERD_STORE_DIR", t.TempDir())
 	url := tlsURL(s.run(t, "server.conf"))
 	distrustful := s.config(natsdeploy.Reader, url)

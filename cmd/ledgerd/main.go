@@ -11,6 +11,7 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 
 	"github.com/ledgerd/ledgerd/internal/cli"
 )
@@ -40,7 +41,15 @@ type commands struct {
 	Receipt receiptCommands `cmd:"" help:"Make a receipt that proves an import offline, or verify one."`
 }
 
+// collectPercent is the garbage collector's goal where GOGC does not say
+// otherwise. Deciding, folding and replaying keep little and make much garbage:
+// with Go's own goal of 100 collecting takes a sixth of the time.
+const collectPercent = 400
+
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectPercent)
+	}
 	os.Exit(program().Main())
 }
 

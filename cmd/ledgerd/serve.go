@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
-	"runtime/debug"
 	"strconv"
 
 	"github.com/cockroachdb/errors"
@@ -56,15 +54,7 @@ func isPort(s string) bool {
 	return err == nil
 }
 
-// collectPercent is the garbage collector's goal where GOGC does not say
-// otherwise. The daemon keeps little and makes much garbage: with Go's own goal
-// of 100 collecting takes a sixth of the writer's time.
-const collectPercent = 400
-
 func (c *serveCommand) Run(ctx context.Context, streams cli.Streams, log *slog.Logger) error {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectPercent)
-	}
 	d, err := openDaemon(ctx, *c, log)
 	if err != nil && ctx.Err() != nil {
 		log.Info("stopped while starting")

@@ -69,16 +69,9 @@ func (r *demoRun) publish(ctx context.Context, artifacts string, progressTo io.W
 func (r *demoRun) compare(ctx context.Context, conn *nats.Conn, plan []simci.Arrival, results []jetstream.Result, progressTo io.Writer) error {
 	bar := progress.Start(progressTo, "decided", int64(len(plan)))
 	defer bar.Done()
-	sequences := func(yield func(uint64) bool) {
-		for _, result := range results {
-			if !yield(result.Sequence) {
-				return
-			}
-		}
-	}
 	r.answers = readAnswers{}
 	i := 0
-	for answer, err := range decisions.WaitAll(ctx, conn, sequences) {
+	for answer, err := range decisions.WaitAll(ctx, conn, jetstream.Sequences(results)) {
 		if err != nil {
 			return err
 		}

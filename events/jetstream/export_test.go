@@ -18,12 +18,6 @@ func Classify(code natsjs.ErrorCode) error { return classify(&natsjs.APIError{Er
 // SyncOf reads a server's answer about its configuration.
 var SyncOf = syncOf
 
-// ReadDelivery reads a delivered message's reply subject.
-func ReadDelivery(reply string) (sequence, delivered uint64, nanoseconds int64, ok bool) {
-	d, ok := readDelivery(reply)
-	return d.sequence, d.delivered, d.stored.UnixNano(), ok
-}
-
 // Answers is the most that the answers to full ARRIVALS take, and the room
 // that LEDGER has for them.
 func (l Limits) Answers() (need, room int64) { return l.share().answers(), l.share().ledgerBytes }

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/cockroachdb/errors"
@@ -56,6 +57,17 @@ type Result struct {
 	// (never sent, or nobody listened) or events.ErrStateUnknown (perhaps
 	// stored: publish it again with the same id to find out).
 	Err error
+}
+
+// Sequences are where messages were stored, in their order.
+func Sequences(results []Result) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for _, result := range results {
+			if !yield(result.Sequence) {
+				return
+			}
+		}
+	}
 }
 
 // Publish publishes one message and gives its sequence. A message that is not

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"iter"
 	"log/slog"
 	"time"
 
@@ -87,11 +86,11 @@ func (f *sendFlags) send(ctx context.Context, streams cli.Streams, log *slog.Log
 	}
 	defer conn.Close()
 	results, err := f.publish(ctx, conn, denials, streams, batch)
+	if err == nil && f.Wait {
+		return f.wait(ctx, conn, denials, streams.Out, batch, results) // holds every decision against what was sent
+	}
 	if err == nil {
 		err = checkRepeated(ctx, conn, batch, results)
-	}
-	if err == nil && f.Wait {
-		return f.wait(ctx, conn, denials, streams.Out, batch, results)
 	}
 	// What was published is said in any case.
 	return errors.CombineErrors(err, printPublished(streams.Out, facts, batch, results))
@@ -169,7 +168,7 @@ func (f *sendFlags) wait(ctx context.Context, conn *nats.Conn, denials *natsclie
 	defer undeny()
 	rejected, printed := 0, 0
 	var indexes []uint64
-	for answer, err := range decisions.WaitAll(ctx, conn, sequencesOf(results)) {
+	for answer, err := range decisions.WaitAll(ctx, conn, jetstream.Sequences(results)) {
 		if denied := denials.Err(); err != nil && denied != nil {
 			return denied
 		}
@@ -201,16 +200,6 @@ func (f *sendFlags) wait(ctx context.Context, conn *nats.Conn, denials *natsclie
 		return errors.Mark(errors.Newf("the ledger rejected %d of %d arrivals; each line says why", rejected, len(results)), cli.ErrRefused)
 	}
 	return nil
-}
-
-func sequencesOf(results []jetstream.Result) iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		for _, result := range results {
-			if !yield(result.Sequence) {
-				return
-			}
-		}
-	}
 }
 
 // printLine prints one JSON line.

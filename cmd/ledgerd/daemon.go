@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"time"
 
 	"github.com/cockroachdb/errors"
 	"github.com/google/uuid"
@@ -29,6 +28,7 @@ type daemon struct {
 
 	dir      *datadir.Dir
 	nats     *natsBackend
+	arrivals events.Log
 	ledger   events.Log
 	store    projections.Store
 	runner   *projections.Runner
@@ -77,6 +77,7 @@ func (d *daemon) open(ctx context.Context, c *serveCommand) (err error) {
 		return err
 	}
 	d.closeLater(func() error { d.nats.close(); return nil })
+	d.arrivals, d.ledger = d.nats.logs()
 	if err := noteViews(d.dir.Path(), c.DatabaseURL); err != nil {
 		return err
 	}
@@ -85,9 +86,8 @@ func (d *daemon) open(ctx context.Context, c *serveCommand) (err error) {
 	}
 	d.store = d.metrics.Store(d.store)
 	d.closeLater(d.store.Close)
-	_, ledger := d.nats.logs()
 	var closeTree func() error
-	if d.tree, closeTree, err = openTree(ctx, d.dir.Path(), c.Origin, ledger, d.log); err != nil {
+	if d.tree, closeTree, err = openTree(ctx, d.dir.Path(), c.Origin, d.ledger, d.log); err != nil {
 		return err
 	}
 	d.closeLater(closeTree)
@@ -96,29 +96,27 @@ func (d *daemon) open(ctx context.Context, c *serveCommand) (err error) {
 
 // wire makes the parts that work on what was opened.
 func (d *daemon) wire() error {
-	arrivals, ledger := d.nats.logs()
-	d.ledger = ledger
 	d.health = &health{nats: d.nats.health}
-	d.metrics.WatchStreams(arrivals, ledger)
-	d.metrics.WatchLag(viewsProjection, d.store, ledger)
+	d.metrics.WatchStreams(d.arrivals, d.ledger)
+	d.metrics.WatchLag(viewsProjection, d.store, d.ledger)
 	d.metrics.WatchReady(func() bool { ready, _ := d.health.Ready(); return ready })
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	d.viewsFit, d.viewsReady = make(chan struct{}), make(chan struct{})
-	d.runner, err = projections.NewRunner(projections.Config{Log: ledger, Store: d.store, Name: viewsProjection, Observer: d.metrics.Projection(viewsProjection), Logger: d.log})
+	d.runner, err = projections.NewRunner(projections.Config{Log: d.ledger, Store: d.store, Name: viewsProjection, Observer: d.metrics.Projection(viewsProjection), Logger: d.log})
 	if err != nil {
 		return err
 	}
 	d.writer, err = writer.New(writer.Config{
-		Arrivals: arrivals, Ledger: ledger, Epoch: uuid.NewString(), Host: host,
+		Arrivals: d.arrivals, Ledger: d.ledger, Epoch: uuid.NewString(), Host: host,
 		Memories: []writer.Memory{d.runner, d.tree}, Observer: d.metrics.Writer(), Logger: d.log,
 	})
 	if err != nil {
 		return err
 	}
-	d.answers, err = decisions.New(decisions.Config{Conn: d.nats.conn, Ledger: ledger, Logger: d.log})
+	d.answers, err = decisions.New(decisions.Config{Conn: d.nats.conn, Ledger: d.ledger, Logger: d.log})
 	if err != nil {
 		return err
 	}
@@ -233,11 +231,3 @@ func (d *daemon) close() error {
 	d.closers = nil
 	return err
 }
-
-// Limits of the HTTP server.
-const (
-	httpHeaderTimeout = 5 * time.Second
-	httpIdleTimeout   = 2 * time.Minute
-	httpMaxHeader     = 64 << 10
-	httpStopTimeout   = 5 * time.Second // how long answers that are under way may take at the end
-)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/cockroachdb/errors"
 
@@ -69,6 +70,14 @@ func readToken(file string) (string, error) {
 }
 
 func (d *daemon) httpURL() string { return "http://" + d.listener.Addr().String() }
+
+// Limits of the HTTP server.
+const (
+	httpHeaderTimeout = 5 * time.Second
+	httpIdleTimeout   = 2 * time.Minute
+	httpMaxHeader     = 64 << 10
+	httpStopTimeout   = 5 * time.Second // how long answers that are under way may take at the end
+)
 
 func (d *daemon) httpServer() (*http.Server, error) {
 	host, _, err := net.SplitHostPort(d.listener.Addr().String())

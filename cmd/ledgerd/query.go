@@ -49,13 +49,8 @@ func (p pageFlags) Validate() error {
 
 // read opens the views for one question.
 func (v viewFlags) read(ctx context.Context, ask func(projections.Reader) error) (err error) {
-	if _, err := os.Stat(filepath.Join(v.DataDir, elsewhereName)); v.DatabaseURL == "" && err != nil {
-		if _, err := os.Stat(filepath.Join(v.DataDir, viewsName)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return errors.WithHint(errors.Wrap(err, "look for the views"), "a ledger's directory is open to its owner alone: ask as the user that runs ledgerd, or over HTTP")
-		} else if err != nil {
-			return errors.WithHint(errors.Newf("%s holds no views", v.DataDir),
-				"check --data-dir (default "+natsclient.DefaultDataDir+"); the daemon makes the views when it starts")
-		}
+	if err := v.checkThere(); err != nil {
+		return err
 	}
 	store, err := openViews(ctx, v.DataDir, v.DatabaseURL)
 	if err != nil {
@@ -67,6 +62,23 @@ func (v viewFlags) read(ctx context.Context, ask func(projections.Reader) error)
 		return errors.WithHint(errors.New("the ledger has no such campaign"), "`ledgerd query campaigns` lists the campaigns")
 	}
 	return err
+}
+
+// checkThere keeps a question from making empty views where there are none.
+func (v viewFlags) checkThere() error {
+	if _, err := os.Stat(filepath.Join(v.DataDir, elsewhereName)); v.DatabaseURL != "" || err == nil {
+		return nil
+	}
+	_, err := os.Stat(filepath.Join(v.DataDir, viewsName))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return errors.WithHint(errors.Newf("%s holds no views", v.DataDir),
+			"check --data-dir (default "+natsclient.DefaultDataDir+"); the daemon makes the views when it starts")
+	case err != nil:
+		return errors.WithHint(errors.Wrap(err, "look for the views"),
+			"a ledger's directory is open to its owner alone: ask as the user that runs ledgerd, or over HTTP")
+	}
+	return nil
 }
 
 // show prints an answer as JSON, or by its table.

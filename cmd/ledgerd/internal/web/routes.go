@@ -18,8 +18,8 @@ type Route func(*Routes) error
 
 // Routes is where routes are added.
 type Routes struct {
-	// API takes operations that are in the OpenAPI document. AddOne and
-	// AddList register reads that wait for ?at= and have an ETag; huma.Register
+	// API takes operations that are in the OpenAPI document. AddOne
+	// registers reads that wait for ?at= and have an ETag; huma.Register
 	// takes any other.
 	API huma.API
 
@@ -40,11 +40,6 @@ func (r *Routes) Handle(pattern string, handler http.Handler) {
 // Freshness. The item must depend on the views' position and the query alone.
 func AddOne[I any, PI input[I], T any](r *Routes, op huma.Operation, read func(context.Context, *I) (projections.One[T], error)) {
 	one[I, PI](r.API, r.server, op, read)
-}
-
-// AddList registers an operation that gives a list, likewise.
-func AddList[I any, PI input[I], T any](r *Routes, op huma.Operation, read func(context.Context, *I) (projections.List[T], error)) {
-	list[I, PI](r.API, r.server, op, read)
 }
 
 // Operation starts an operation: GET, with a default problem.

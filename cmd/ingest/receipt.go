@@ -14,7 +14,7 @@ import (
 	"github.com/cockroachdb/errors"
 
 	"github.com/ledgerd/ledgerd/internal/datadir"
-	"github.com/ledgerd/ledgerd/projections/transparency"
+	"github.com/ledgerd/ledgerd/internal/tree"
 )
 
 // receiptFlags leave receipts behind, for instance as a CI artifact.
@@ -118,12 +118,12 @@ func (r *receipts) ask(ctx context.Context, index uint64) (receipt []byte, again
 		return nil, true, errors.Wrap(err, "ask for the receipt")
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, transparency.MaxReceiptBytes+1))
+	body, err := io.ReadAll(io.LimitReader(answer.Body, tree.MaxReceiptBytes+1))
 	switch {
 	case err != nil:
 		return nil, true, errors.Wrap(err, "read the receipt")
-	case len(body) > transparency.MaxReceiptBytes:
-		return nil, false, errors.Newf("the receipt is larger than %d bytes", transparency.MaxReceiptBytes)
+	case len(body) > tree.MaxReceiptBytes:
+		return nil, false, errors.Newf("the receipt is larger than %d bytes", tree.MaxReceiptBytes)
 	case answer.StatusCode == http.StatusOK:
 		return body, false, nil
 	}

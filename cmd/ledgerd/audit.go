@@ -21,9 +21,9 @@ import (
 	"github.com/ledgerd/ledgerd/internal/datadir"
 	"github.com/ledgerd/ledgerd/internal/natsclient"
 	"github.com/ledgerd/ledgerd/internal/progress"
+	"github.com/ledgerd/ledgerd/internal/tree"
+	"github.com/ledgerd/ledgerd/internal/tree/treestore"
 	"github.com/ledgerd/ledgerd/projections"
-	"github.com/ledgerd/ledgerd/projections/transparency"
-	"github.com/ledgerd/ledgerd/store/treestore"
 )
 
 // auditFlags say which ledger is checked.
@@ -201,7 +201,7 @@ func signedHeads(ctx context.Context, dataDir string) (heads []audit.Head, notes
 const headsPage = 1000
 
 func auditedHead(name, text string, keys []note.Verifier) (audit.Head, error) {
-	head, err := transparency.OpenHead(text, keys...)
+	head, err := tree.OpenHead(text, keys...)
 	if err != nil {
 		return audit.Head{}, errors.Wrapf(err, "%s", name)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/internal/datadir"
 	"github.com/ledgerd/ledgerd/internal/natsclient"
-	"github.com/ledgerd/ledgerd/store/treestore"
+	"github.com/ledgerd/ledgerd/internal/tree/treestore"
 )
 
 type backupCommand struct {

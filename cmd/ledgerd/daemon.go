@@ -16,9 +16,9 @@ import (
 	"github.com/ledgerd/ledgerd/internal/datadir"
 	"github.com/ledgerd/ledgerd/internal/decisions"
 	"github.com/ledgerd/ledgerd/internal/metrics"
+	"github.com/ledgerd/ledgerd/internal/tree"
 	"github.com/ledgerd/ledgerd/internal/writer"
 	"github.com/ledgerd/ledgerd/projections"
-	"github.com/ledgerd/ledgerd/projections/transparency"
 )
 
 // daemon is everything that one ledgerd holds, opened and wired.
@@ -33,7 +33,7 @@ type daemon struct {
 	store    projections.Store
 	runner   *projections.Runner
 	writer   *writer.Writer
-	tree     *transparency.Tree
+	tree     *tree.Tree
 	answers  *decisions.Service
 	token    string // readers over HTTP must bear it; "": everybody on this machine may read
 	listener net.Listener

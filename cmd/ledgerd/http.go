@@ -13,7 +13,7 @@ import (
 	"github.com/cockroachdb/errors"
 
 	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web"
-	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web/tree"
+	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web/webtree"
 	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/internal/datadir"
 )
@@ -95,7 +95,7 @@ func (d *daemon) httpServer() (*http.Server, error) {
 			return tail.Last, err
 		},
 		Metrics: d.metrics.Handler(),
-		Routes:  []web.Route{tree.Route(tree.Config{Tree: d.tree, Reader: d.store, Logger: d.log})},
+		Routes:  []web.Route{webtree.Route(webtree.Config{Tree: d.tree, Reader: d.store, Logger: d.log})},
 		Logger:  d.log,
 		Version: cli.Version(),
 	})

@@ -8,10 +8,10 @@ import (
 
 	"github.com/cockroachdb/errors"
 
-	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web/tree"
+	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web/webtree"
 	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/internal/natsclient"
-	"github.com/ledgerd/ledgerd/projections/transparency"
+	"github.com/ledgerd/ledgerd/internal/tree"
 )
 
 type receiptCommands struct {
@@ -68,7 +68,7 @@ func (c *receiptMake) Run(ctx context.Context, streams cli.Streams, log *slog.Lo
 		return err
 	}
 	defer func() { err = errors.CombineErrors(err, store.Close()) }()
-	reader, err := transparency.NewReader(store, keys, source.ledger)
+	reader, err := tree.NewReader(store, keys, source.ledger)
 	if err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func (c *receiptMake) index(ctx context.Context) (index uint64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.CombineErrors(err, store.Close()) }()
-	index, err = tree.FindImport(ctx, store, c.Key, c.Campaign)
+	index, err = webtree.FindImport(ctx, store, c.Key, c.Campaign)
 	switch {
-	case errors.Is(err, tree.ErrNoImport):
+	case errors.Is(err, webtree.ErrNoImport):
 		return 0, errors.WithHint(err, "`ledgerd query imports` lists the keys; `ledgerd query rejections` what was refused")
-	case errors.Is(err, tree.ErrManyImports):
+	case errors.Is(err, webtree.ErrManyImports):
 		return 0, errors.WithHint(err, "say which by --campaign or by --index")
 	}
 	return index, err
@@ -101,11 +101,11 @@ func (c *receiptMake) index(ctx context.Context) (index uint64, err error) {
 
 // waitForReceipt makes a receipt as soon as a head covers the decision, which
 // only a running daemon can sign.
-func waitForReceipt(ctx context.Context, reader *transparency.Reader, index int64, running bool) (*transparency.Receipt, error) {
+func waitForReceipt(ctx context.Context, reader *tree.Reader, index int64, running bool) (*tree.Receipt, error) {
 	deadline := time.After(headPatience)
 	for {
 		receipt, err := reader.Receipt(ctx, index)
-		if !running || !errors.IsAny(err, transparency.ErrBeyondHead, transparency.ErrNoHead) {
+		if !running || !errors.IsAny(err, tree.ErrBeyondHead, tree.ErrNoHead) {
 			return receipt, err
 		}
 		select {
@@ -118,7 +118,7 @@ func waitForReceipt(ctx context.Context, reader *transparency.Reader, index int6
 	}
 }
 
-func writeReceipt(streams cli.Streams, path string, receipt *transparency.Receipt) error {
+func writeReceipt(streams cli.Streams, path string, receipt *tree.Receipt) error {
 	if path == "" {
 		_, err := streams.Out.Write(receipt.Encode())
 		return errors.Wrap(err, "print the receipt")

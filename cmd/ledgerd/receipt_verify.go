@@ -11,7 +11,7 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/internal/cli"
-	"github.com/ledgerd/ledgerd/projections/transparency"
+	"github.com/ledgerd/ledgerd/internal/tree"
 )
 
 type receiptVerify struct {
@@ -31,19 +31,19 @@ Example:
 
 // verifiedReceipt is what --json prints.
 type verifiedReceipt struct {
-	OK          bool                  `json:"ok"`
-	Index       uint64                `json:"index"`
-	Campaign    string                `json:"campaign"`
-	Kind        domain.Kind           `json:"kind"`
-	Outcome     domain.Outcome        `json:"outcome"`
-	Reason      domain.Reason         `json:"reason"`
-	ImportKey   string                `json:"import_key"` // "" unless a cell was imported
-	DecidedAt   string                `json:"decided_at"` // the arrival's stream time
-	Origin      string                `json:"origin"`
-	Size        int64                 `json:"size"` // of the tree
-	Root        string                `json:"root"`
-	VerifierKey string                `json:"verifier_key"`
-	Evidence    transparency.Evidence `json:"evidence"`
+	OK          bool           `json:"ok"`
+	Index       uint64         `json:"index"`
+	Campaign    string         `json:"campaign"`
+	Kind        domain.Kind    `json:"kind"`
+	Outcome     domain.Outcome `json:"outcome"`
+	Reason      domain.Reason  `json:"reason"`
+	ImportKey   string         `json:"import_key"` // "" unless a cell was imported
+	DecidedAt   string         `json:"decided_at"` // the arrival's stream time
+	Origin      string         `json:"origin"`
+	Size        int64          `json:"size"` // of the tree
+	Root        string         `json:"root"`
+	VerifierKey string         `json:"verifier_key"`
+	Evidence    tree.Evidence  `json:"evidence"`
 }
 
 func (c *receiptVerify) Run(_ context.Context, streams cli.Streams) error {
@@ -55,7 +55,7 @@ func (c *receiptVerify) Run(_ context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	verified, err := transparency.VerifyReceipt(file, keys...)
+	verified, err := tree.VerifyReceipt(file, keys...)
 	if err != nil {
 		return errors.Wrapf(err, "%s is not proven", c.File)
 	}
@@ -77,11 +77,11 @@ func readReceipt(in io.Reader, path string) ([]byte, error) {
 		defer opened.Close()
 		in = opened
 	}
-	file, err := io.ReadAll(io.LimitReader(in, transparency.MaxReceiptBytes+1))
+	file, err := io.ReadAll(io.LimitReader(in, tree.MaxReceiptBytes+1))
 	return file, errors.Wrap(err, "read the receipt")
 }
 
-func summarise(v *transparency.Verified) verifiedReceipt {
+func summarise(v *tree.Verified) verifiedReceipt {
 	d := v.Decision
 	summary := verifiedReceipt{
 		OK: true, Index: d.Index, Campaign: d.Campaign, Kind: d.Kind, Outcome: d.Outcome, Reason: d.Reason,

@@ -9,11 +9,11 @@ import (
 
 	"github.com/cockroachdb/errors"
 
-	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web/tree"
+	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web/webtree"
 	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/internal/natsclient"
-	"github.com/ledgerd/ledgerd/projections/transparency"
-	"github.com/ledgerd/ledgerd/store/treestore"
+	"github.com/ledgerd/ledgerd/internal/tree"
+	"github.com/ledgerd/ledgerd/internal/tree/treestore"
 )
 
 type treeCommands struct {
@@ -35,7 +35,7 @@ type treeFlags struct {
 }
 
 // read opens the tree for one question.
-func (f treeFlags) read(ctx context.Context, ask func(*transparency.Reader) error) (err error) {
+func (f treeFlags) read(ctx context.Context, ask func(*tree.Reader) error) (err error) {
 	reader, closing, err := readTree(ctx, f.DataDir)
 	if err != nil {
 		return err
@@ -45,12 +45,12 @@ func (f treeFlags) read(ctx context.Context, ask func(*transparency.Reader) erro
 }
 
 // readTree opens what is stored, for questions that need no records.
-func readTree(ctx context.Context, dataDir string) (*transparency.Reader, func() error, error) {
+func readTree(ctx context.Context, dataDir string) (*tree.Reader, func() error, error) {
 	store, keys, err := openTreeFile(ctx, dataDir)
 	if err != nil {
 		return nil, nil, err
 	}
-	reader, err := transparency.NewReader(store, keys, nil)
+	reader, err := tree.NewReader(store, keys, nil)
 	if err != nil {
 		return nil, nil, errors.CombineErrors(err, store.Close())
 	}
@@ -58,7 +58,7 @@ func readTree(ctx context.Context, dataDir string) (*transparency.Reader, func()
 }
 
 // openTreeFile opens a tree that is there, with its public keys.
-func openTreeFile(ctx context.Context, dataDir string) (*treestore.Store, *transparency.Keys, error) {
+func openTreeFile(ctx context.Context, dataDir string) (*treestore.Store, *tree.Keys, error) {
 	if _, err := os.Stat(treestore.File(dataDir)); err != nil {
 		return nil, nil, errors.WithHint(errors.Newf("%s holds no tree", dataDir),
 			"check --data-dir (default "+natsclient.DefaultDataDir+"); `ledgerd serve` makes a ledger there")
@@ -86,7 +86,7 @@ type treeHead struct {
 }
 
 func (c *treeHead) Run(ctx context.Context, streams cli.Streams) error {
-	return c.read(ctx, func(r *transparency.Reader) error {
+	return c.read(ctx, func(r *tree.Reader) error {
 		size := c.Size
 		if size == 0 {
 			size = math.MaxInt64
@@ -95,7 +95,7 @@ func (c *treeHead) Run(ctx context.Context, streams cli.Streams) error {
 		if err != nil {
 			return err
 		}
-		return c.print(streams, tree.NewHead(head), "%s", head.Note)
+		return c.print(streams, webtree.NewHead(head), "%s", head.Note)
 	})
 }
 
@@ -110,7 +110,7 @@ func (c *treeKey) Run(_ context.Context, streams cli.Streams) error {
 	case err != nil:
 		return err
 	case c.JSON:
-		return printJSON(streams.Out, tree.NewKeys(keys))
+		return printJSON(streams.Out, webtree.NewKeys(keys))
 	case !c.All:
 		return c.print(streams, nil, "%s\n", keys.Current())
 	}
@@ -129,12 +129,12 @@ type treeInclusion struct {
 }
 
 func (c *treeInclusion) Run(ctx context.Context, streams cli.Streams) error {
-	return c.read(ctx, func(r *transparency.Reader) error {
+	return c.read(ctx, func(r *tree.Reader) error {
 		proof, err := r.Inclusion(ctx, c.Index, c.Size)
 		if err != nil {
 			return err
 		}
-		return c.print(streams, tree.NewInclusion(proof), "record %d is in the tree of %d records\nleaf %s\nroot %s\n%s",
+		return c.print(streams, webtree.NewInclusion(proof), "record %d is in the tree of %d records\nleaf %s\nroot %s\n%s",
 			proof.Index, proof.Size, proof.Leaf, proof.Root, hashLines(proof.Proof))
 	})
 }
@@ -146,12 +146,12 @@ type treeConsistency struct {
 }
 
 func (c *treeConsistency) Run(ctx context.Context, streams cli.Streams) error {
-	return c.read(ctx, func(r *transparency.Reader) error {
+	return c.read(ctx, func(r *tree.Reader) error {
 		proof, err := r.Consistency(ctx, c.From, c.To)
 		if err != nil {
 			return err
 		}
-		return c.print(streams, tree.NewConsistency(proof), "the tree of %d records continues the one of %d\nold root %s\nnew root %s\n%s",
+		return c.print(streams, webtree.NewConsistency(proof), "the tree of %d records continues the one of %d\nold root %s\nnew root %s\n%s",
 			proof.To, proof.From, proof.FromRoot, proof.ToRoot, hashLines(proof.Proof))
 	})
 }
@@ -167,7 +167,7 @@ func hashLines[H fmt.Stringer, P ~[]H](proof P) string {
 type treeCheck struct{ treeFlags }
 
 func (c *treeCheck) Run(ctx context.Context, streams cli.Streams) error {
-	return c.read(ctx, func(r *transparency.Reader) error {
+	return c.read(ctx, func(r *tree.Reader) error {
 		if err := r.Audit(ctx); err != nil {
 			return err
 		}
@@ -175,6 +175,6 @@ func (c *treeCheck) Run(ctx context.Context, streams cli.Streams) error {
 		if err != nil {
 			return err
 		}
-		return c.print(streams, tree.NewHead(head), "every stored hash is right; the last head has %d records and root %s\n", head.Size, head.Root)
+		return c.print(streams, webtree.NewHead(head), "every stored hash is right; the last head has %d records and root %s\n", head.Size, head.Root)
 	})
 }

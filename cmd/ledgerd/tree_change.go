@@ -12,8 +12,8 @@ import (
 	"github.com/ledgerd/ledgerd/internal/datadir"
 	"github.com/ledgerd/ledgerd/internal/natsclient"
 	"github.com/ledgerd/ledgerd/internal/progress"
-	"github.com/ledgerd/ledgerd/projections/transparency"
-	"github.com/ledgerd/ledgerd/store/treestore"
+	"github.com/ledgerd/ledgerd/internal/tree"
+	"github.com/ledgerd/ledgerd/internal/tree/treestore"
 )
 
 type treeRotateKey struct {
@@ -61,12 +61,12 @@ func (c *treeRebuild) Run(ctx context.Context, streams cli.Streams, log *slog.Lo
 	if err != nil {
 		return errors.Wrap(err, "read the end of LEDGER")
 	}
-	tree, closing, err := openTree(ctx, dataDir, "", source.ledger, log)
+	merkle, closing, err := openTree(ctx, dataDir, "", source.ledger, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.CombineErrors(err, closing()) }()
-	state, err := growTree(ctx, tree, int64(tail.Last), streams)
+	state, err := growTree(ctx, merkle, int64(tail.Last), streams)
 	if err != nil {
 		return err
 	}
@@ -105,15 +105,15 @@ func resetTree(ctx context.Context, dataDir string) error {
 }
 
 // growTree runs a tree until it has size records.
-func growTree(ctx context.Context, tree *transparency.Tree, size int64, streams cli.Streams) (transparency.State, error) {
+func growTree(ctx context.Context, merkle *tree.Tree, size int64, streams cli.Streams) (tree.State, error) {
 	running, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- tree.Run(running) }()
+	go func() { ended <- merkle.Run(running) }()
 	bar := progress.Start(streams.Err, "hashing records", size)
-	var state transparency.State
+	var state tree.State
 	var err error
 	for step := int64(0); err == nil && state.Size() < size || step == 0; step++ {
-		if state, err = tree.WaitFor(ctx, min(size, state.Size()+1)); err == nil {
+		if state, err = merkle.WaitFor(ctx, min(size, state.Size()+1)); err == nil {
 			bar.Set(state.Size())
 		}
 	}

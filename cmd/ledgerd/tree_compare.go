@@ -8,9 +8,9 @@ import (
 	"github.com/cockroachdb/errors"
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web/tree"
+	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web/webtree"
 	"github.com/ledgerd/ledgerd/internal/cli"
-	"github.com/ledgerd/ledgerd/projections/transparency"
+	"github.com/ledgerd/ledgerd/internal/tree"
 )
 
 type treeCompare struct {
@@ -49,7 +49,7 @@ func (c *treeCompare) Run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	if err := transparency.CompareHeads(a, b, func(from, to int64) (transparency.Consistency, error) { return c.prove(ctx, from, to) }); err != nil {
+	if err := tree.CompareHeads(a, b, func(from, to int64) (tree.Consistency, error) { return c.prove(ctx, from, to) }); err != nil {
 		return err
 	}
 	from, to := min(a.Size, b.Size), max(a.Size, b.Size)
@@ -57,33 +57,33 @@ func (c *treeCompare) Run(ctx context.Context, streams cli.Streams) error {
 }
 
 // prove reads the proof that was given, or asks the tree.
-func (c *treeCompare) prove(ctx context.Context, from, to int64) (proof transparency.Consistency, err error) {
+func (c *treeCompare) prove(ctx context.Context, from, to int64) (proof tree.Consistency, err error) {
 	if c.Proof != "" {
 		raw, err := os.ReadFile(c.Proof)
 		if err != nil {
 			return proof, errors.Wrap(err, "read the proof")
 		}
-		return tree.ReadConsistency(raw)
+		return webtree.ReadConsistency(raw)
 	}
-	err = c.read(ctx, func(r *transparency.Reader) error {
+	err = c.read(ctx, func(r *tree.Reader) error {
 		proof, err = r.Consistency(ctx, from, to)
 		return err
 	})
 	return proof, err
 }
 
-func openHeadFile(path string, texts []string) (transparency.Head, error) {
+func openHeadFile(path string, texts []string) (tree.Head, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return transparency.Head{}, errors.Wrap(err, "read a head")
+		return tree.Head{}, errors.Wrap(err, "read a head")
 	}
 	keys := make([]note.Verifier, len(texts))
 	for i, text := range texts {
-		if keys[i], err = transparency.ParseKey(text); err != nil {
-			return transparency.Head{}, err
+		if keys[i], err = tree.ParseKey(text); err != nil {
+			return tree.Head{}, err
 		}
 	}
-	head, err := transparency.OpenHead(string(raw), keys...)
+	head, err := tree.OpenHead(string(raw), keys...)
 	return head, errors.Wrapf(err, "%s", path)
 }
 
@@ -92,7 +92,7 @@ func openHeadFile(path string, texts []string) (transparency.Head, error) {
 func readKeys(values []string) ([]string, error) {
 	var keys []string
 	for _, value := range values {
-		if _, err := transparency.ParseKey(value); err == nil {
+		if _, err := tree.ParseKey(value); err == nil {
 			keys = append(keys, value)
 			continue
 		}
@@ -102,7 +102,7 @@ func readKeys(values []string) ([]string, error) {
 				"`ledgerd tree key` prints a ledger's key; get it another way than the receipt or head came")
 		}
 		for _, line := range strings.Fields(string(raw)) {
-			if _, err := transparency.ParseKey(line); err != nil {
+			if _, err := tree.ParseKey(line); err != nil {
 				return nil, errors.Mark(errors.Wrapf(err, "--key %s", value), cli.ErrUsage)
 			}
 			keys = append(keys, line)

@@ -8,14 +8,14 @@ import (
 	"github.com/cockroachdb/errors"
 
 	"github.com/ledgerd/ledgerd/events"
-	"github.com/ledgerd/ledgerd/projections/transparency"
-	"github.com/ledgerd/ledgerd/store/treestore"
+	"github.com/ledgerd/ledgerd/internal/tree"
+	"github.com/ledgerd/ledgerd/internal/tree/treestore"
 )
 
 // openTree opens the tree that is kept in a data directory, which the caller
 // holds: keys, hashes and heads. origin is "" unless the operator chose one;
 // what the keys are named stays.
-func openTree(ctx context.Context, dataDir, origin string, ledger events.Log, log *slog.Logger) (*transparency.Tree, func() error, error) {
+func openTree(ctx context.Context, dataDir, origin string, ledger events.Log, log *slog.Logger) (*tree.Tree, func() error, error) {
 	keys, err := openTreeKeys(ctx, dataDir, origin, ledger)
 	if err != nil {
 		return nil, nil, err
@@ -24,15 +24,15 @@ func openTree(ctx context.Context, dataDir, origin string, ledger events.Log, lo
 	if err != nil {
 		return nil, nil, err
 	}
-	tree, err := transparency.Open(ctx, transparency.Config{Log: ledger, Store: store, Keys: keys, Logger: log})
+	merkle, err := tree.Open(ctx, tree.Config{Log: ledger, Store: store, Keys: keys, Logger: log})
 	if err != nil {
 		return nil, nil, errors.CombineErrors(err, store.Close())
 	}
-	return tree, store.Close, nil
+	return merkle, store.Close, nil
 }
 
 // openTreeKeys opens the keys, and makes the first one when there is none.
-func openTreeKeys(ctx context.Context, dataDir, origin string, ledger events.Log) (*transparency.Keys, error) {
+func openTreeKeys(ctx context.Context, dataDir, origin string, ledger events.Log) (*tree.Keys, error) {
 	if origin == "" {
 		keys, err := treestore.ReadKeys(dataDir)
 		switch {
@@ -46,7 +46,7 @@ func openTreeKeys(ctx context.Context, dataDir, origin string, ledger events.Log
 			if err != nil {
 				return nil, errors.Wrap(err, "name the tree after the ledger")
 			}
-			origin = transparency.Origin(id)
+			origin = tree.Origin(id)
 		}
 	}
 	return treestore.OpenKeys(dataDir, origin, time.Now())

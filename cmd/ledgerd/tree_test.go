@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/ledgerd/ledgerd/internal/cli"
+	"github.com/ledgerd/ledgerd/internal/tree/treestore"
 	"github.com/ledgerd/ledgerd/projections"
-	"github.com/ledgerd/ledgerd/store/treestore"
 )
 
 // treeLedger is the demo's ledger with its tree, in a directory that no daemon

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ledgerd/ledgerd/internal/audit"
 	"github.com/ledgerd/ledgerd/internal/cli"
-	"github.com/ledgerd/ledgerd/projections/transparency"
+	"github.com/ledgerd/ledgerd/internal/tree"
 )
 
 type verifyCommand struct {
@@ -105,7 +105,7 @@ func (c *verifyCommand) keys() (keys []note.Verifier, err error) {
 		return nil, err
 	}
 	for _, text := range texts {
-		key, err := transparency.ParseKey(text)
+		key, err := tree.ParseKey(text)
 		if err != nil {
 			return nil, err
 		}

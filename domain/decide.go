@@ -11,13 +11,22 @@ import (
 var ErrUnknownRules = errors.WithHint(errors.New("domain: unknown rule version"),
 	"run the release that wrote the ledger's last decisions, or a later one")
 
+// CheckRules makes sure that this program has the rules of version v. Error:
+// ErrUnknownRules.
+func CheckRules(v int) error {
+	if v < 1 || v > RuleVersion {
+		return errors.Wrapf(ErrUnknownRules, "version %d; this program has the rules up to version %d", v, RuleVersion)
+	}
+	return nil
+}
+
 // Decide answers an arrival by the rules of version v. state is the arrival's
 // campaign, nil while it is unknown, and is not changed: [Fold] does that when
 // the decision stands. The decision is complete but for Prev, which belongs to
 // the chain. The only error is [ErrUnknownRules].
 func Decide(v int, state *Campaign, a *Arrival) (*Decision, error) {
-	if v != RuleVersion {
-		return nil, errors.Wrapf(ErrUnknownRules, "version %d", v)
+	if err := CheckRules(v); err != nil {
+		return nil, err
 	}
 	d := newDecision(state, a)
 	switch {

@@ -123,18 +123,17 @@ func each(ctx context.Context, log Log, from uint64, filter string, do func(*Mes
 	}
 }
 
-// decodeOf reads a decision on a campaign, and makes sure that it is where its
-// record says. A record that is not is a contradiction of the ledger.
+// decodeOf reads a decision on a campaign. A record that is damaged or in
+// another's place is a contradiction of the ledger.
 func decodeOf(m *Message, campaign string) (*domain.Decision, error) {
-	d, err := DecodeRecord(m.Data)
+	d, err := ReadRecord(m)
 	switch {
+	case errors.Is(err, domain.ErrUnknownRules):
+		return nil, err
 	case err != nil:
-		return nil, errors.Mark(errors.Wrapf(err, "events: LEDGER sequence %d", m.Seq), domain.ErrLedgerContradicts)
-	case d.Arrival.Seq != m.Seq || d.Campaign != campaign || DecisionSubject(d) != m.Subject:
-		return nil, errors.Wrapf(domain.ErrLedgerContradicts, "LEDGER sequence %d on %s holds the record of decision %d on %q",
-			m.Seq, m.Subject, d.Index, d.Campaign)
-	case d.V > domain.RuleVersion:
-		return nil, errors.Wrapf(domain.ErrUnknownRules, "decision %d has version %d, this program knows up to %d", d.Index, d.V, domain.RuleVersion)
+		return nil, errors.Mark(err, domain.ErrLedgerContradicts)
+	case d.Campaign != campaign:
+		return nil, errors.Wrapf(domain.ErrLedgerContradicts, "LEDGER sequence %d is on campaign %q and was found for %q", m.Seq, d.Campaign, campaign)
 	}
 	return d, nil
 }

@@ -15,10 +15,17 @@ import (
 // DecodeRecord reads what [EncodeRecord] printed. Everything beside the data
 // must be exactly as it prints; the data must have the type that the kind and
 // outcome have, without unknown fields. [DecodeCanonicalRecord] checks the
-// data's bytes too, for about twice the time. Error: ErrRecordMalformed.
+// data's bytes too, for about twice the time. Errors: ErrRecordMalformed;
+// [domain.ErrUnknownRules] for a record of later rules than this program has.
 func DecodeRecord(record []byte) (*domain.Decision, error) {
 	if len(record) > MaxRecordBytes {
 		return nil, errors.Wrapf(ErrRecordMalformed, "%d bytes, more than the %d of any record", len(record), MaxRecordBytes)
+	}
+	// A later version may hold what this program takes for malformed.
+	if link, err := ReadLink(record); err == nil {
+		if err := domain.CheckRules(link.V); err != nil {
+			return nil, errors.Wrapf(err, "events: record %d", link.Index)
+		}
 	}
 	d := &domain.Decision{}
 	s := scanner{rest: record}
@@ -36,7 +43,7 @@ func DecodeRecord(record []byte) (*domain.Decision, error) {
 }
 
 // DecodeCanonicalRecord reads a record and refuses one that does not print the
-// same again, byte for byte. Error: ErrRecordMalformed.
+// same again, byte for byte. Errors: those of DecodeRecord.
 func DecodeCanonicalRecord(record []byte) (*domain.Decision, error) {
 	d, err := DecodeRecord(record)
 	if err != nil {
@@ -71,13 +78,9 @@ type scanner struct {
 
 // decision fills in everything but the data, and gives the data's bytes.
 func (s *scanner) decision(d *domain.Decision) []byte {
-	s.literal(`{"v":`)
-	d.V = int(s.uint(31))
-	s.literal(`,"index":`)
-	d.Index = s.uint(64)
-	s.literal(`,"prev":`)
-	d.Prev = s.text()
-	s.literal(`,"arrival":{"seq":`)
+	link := s.link()
+	d.V, d.Index, d.Prev = link.V, link.Index, link.Prev
+	s.literal(`"arrival":{"seq":`)
 	d.Arrival.Seq = s.uint(64)
 	s.literal(`,"id":`)
 	d.Arrival.ID = s.text()
@@ -103,6 +106,18 @@ func (s *scanner) decision(d *domain.Decision) []byte {
 	d.Accepted = s.optional()
 	s.literal(`,"data":`)
 	return s.last()
+}
+
+// link reads the beginning, with the comma behind it.
+func (s *scanner) link() (l Link) {
+	s.literal(`{"v":`)
+	l.V = int(s.uint(31))
+	s.literal(`,"index":`)
+	l.Index = s.uint(64)
+	s.literal(`,"prev":`)
+	l.Prev = s.text()
+	s.literal(`,`)
+	return l
 }
 
 func (s *scanner) fail(wanted string) {

@@ -3,8 +3,6 @@ package projections
 import (
 	"context"
 
-	"github.com/cockroachdb/errors"
-
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
 )
@@ -39,28 +37,14 @@ func (c *chunk) decode() {
 	defer close(c.done)
 	c.records = make([]record, 0, len(c.messages))
 	for i := range c.messages {
-		decision, err := decodeMessage(&c.messages[i])
+		decision, err := events.ReadRecord(&c.messages[i])
 		if err != nil {
-			c.err = err
+			c.err = asDamage(err)
 			return
 		}
 		c.records = append(c.records, record{decision: decision, hash: events.RecordHash(c.messages[i].Data)})
 	}
 	c.messages = nil
-}
-
-// decodeMessage reads a record and makes sure that it is where it says.
-func decodeMessage(m *events.Message) (*domain.Decision, error) {
-	d, err := events.DecodeRecord(m.Data)
-	switch {
-	case err != nil:
-		return nil, asDamage(errors.Wrapf(err, "projections: LEDGER sequence %d", m.Seq))
-	case d.Arrival.Seq != m.Seq || events.DecisionSubject(d) != m.Subject:
-		return nil, damaged("LEDGER sequence %d on %s holds the record of decision %d on %q", m.Seq, m.Subject, d.Index, d.Campaign)
-	case d.V > domain.RuleVersion:
-		return nil, errors.Wrapf(domain.ErrUnknownRules, "decision %d has version %d, this program knows up to %d", d.Index, d.V, domain.RuleVersion)
-	}
-	return d, nil
 }
 
 // wait gives the records, also those before an error.

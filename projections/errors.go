@@ -35,7 +35,7 @@ func damaged(format string, args ...any) error {
 
 // asDamage marks errors that mean damage, wherever they come from.
 func asDamage(err error) error {
-	if errors.IsAny(err, events.ErrGap, events.ErrRecordMalformed, domain.ErrLedgerContradicts) && !errors.Is(err, ErrDamaged) {
+	if errors.IsAny(err, events.ErrGap, events.ErrRecordMalformed, events.ErrRecordMisplaced, events.ErrChainBroken, domain.ErrLedgerContradicts) && !errors.Is(err, ErrDamaged) {
 		return errors.WithHint(errors.Mark(err, ErrDamaged), hintDamaged)
 	}
 	return err

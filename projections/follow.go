@@ -127,8 +127,8 @@ func (f *follower) foldChunks(ctx context.Context, chunks <-chan *chunk, batches
 	for next := range chunks {
 		records, failed := next.wait(ctx)
 		for _, r := range records {
-			if err := f.continues(r); err != nil {
-				failed = err // of this one; those behind it do not matter
+			if err := events.LinkOf(r.decision).Follows(f.at.Seq, f.at.Hash); err != nil {
+				failed = asDamage(err) // of this one; those behind it do not matter
 				break
 			}
 			if err := f.add(ctx, r); err != nil {
@@ -173,21 +173,6 @@ func (f *follower) taking() func() *Changes {
 
 // waits reports whether anything was folded and not handed on.
 func (f *follower) waits() bool { return f.fold.Decisions() > 0 || f.fold.Held() > 0 }
-
-// continues makes sure that a record is the next of the chain.
-func (f *follower) continues(r record) error {
-	d, want := r.decision, f.at.Hash
-	if f.at.Seq == 0 {
-		want = events.GenesisHash
-	}
-	switch {
-	case d.Arrival.Seq != f.at.Seq+1:
-		return damaged("LEDGER sequence %d follows %d", d.Arrival.Seq, f.at.Seq)
-	case d.Prev != want:
-		return damaged("the chain is broken between LEDGER sequences %d and %d", f.at.Seq, d.Arrival.Seq)
-	}
-	return nil
-}
 
 // add folds the next record. After an error the batch is lost: the fold may
 // have taken half of the decision.

@@ -14,8 +14,7 @@ import (
 // so does d: a lost one shows. (events.Hydrate gives the writer's state; the
 // rows need a little more of the same decisions.)
 //
-// Errors: domain.ErrLedgerContradicts, events.ErrUnavailable and other errors
-// of a Log.
+// Errors: domain.ErrLedgerContradicts, those of events.ReadRecord and of a Log.
 func hydrate(ctx context.Context, ledger events.Log, d *domain.Decision) (*campaignState, error) {
 	wanted := *d.Accepted
 	filters := []string{events.AcceptedFilter(d.Campaign)}
@@ -53,9 +52,9 @@ func foldMessages(state *campaignState, messages []events.Message, d *domain.Dec
 			return nil, errors.Wrapf(domain.ErrLedgerContradicts, "decision %d of campaign %q counts %d accepted decisions before it, the ledger holds %d",
 				d.Index, d.Campaign, wanted, found)
 		}
-		decision, err := events.DecodeRecord(message.Data)
+		decision, err := events.ReadRecord(&message)
 		if err != nil {
-			return nil, errors.Wrapf(err, "projections: LEDGER sequence %d", message.Seq)
+			return nil, err
 		}
 		if decision.Outcome != domain.Accepted {
 			continue

@@ -1,6 +1,7 @@
 package projections_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -216,6 +217,18 @@ func TestRunnerStops(t *testing.T) {
 			l.Log.Replace(20, func(m *events.Message) { m.Data = record })
 		}
 	}
+	// The campaign of what comes next is hydrated from its opening on.
+	replaceOpening := func(change func(*events.Message)) func(*projectionstest.Ledger, *projectionstest.Model) {
+		return func(l *projectionstest.Ledger, _ *projectionstest.Model) {
+			for _, d := range l.Decisions[:14] {
+				if d.Campaign == l.Decisions[15].Campaign && d.Outcome == domain.Accepted {
+					l.Log.Replace(d.Arrival.Seq, change)
+					return
+				}
+			}
+			t.Fatal("the campaign is not open before")
+		}
+	}
 	for _, row := range []struct {
 		name   string
 		damage func(*projectionstest.Ledger, *projectionstest.Model) // after sequence 15 was applied
@@ -245,6 +258,14 @@ func TestRunnerStops(t *testing.T) {
 		{"the chain breaks behind it", replaceData(func(d *domain.Decision) { d.Detail = "altered" }), projections.ErrDamaged, 20},
 		{"a contradiction", replaceData(func(d *domain.Decision) { d.Accepted = ptr(uint64(3)) }), projections.ErrDamaged, 15},
 		{"later rules", replaceData(func(d *domain.Decision) { d.V = domain.RuleVersion + 1 }), domain.ErrUnknownRules, 19},
+		{"later rules in what is hydrated", replaceOpening(func(m *events.Message) {
+			m.Data = bytes.Replace(m.Data, []byte(`{"v":1,`), []byte(`{"v":2,`), 1)
+		}), domain.ErrUnknownRules, 15},
+		{"another place in what is hydrated", replaceOpening(func(m *events.Message) {
+			index := fmt.Sprintf(`"index":%d,`, m.Seq-1)
+			m.Data = bytes.Replace(m.Data, []byte(index), []byte(`"index":900,`), 1)
+			m.Data = bytes.Replace(m.Data, fmt.Appendf(nil, `{"seq":%d,`, m.Seq), []byte(`{"seq":901,`), 1)
+		}), projections.ErrDamaged, 15},
 		{"another fold", func(_ *projectionstest.Ledger, m *projectionstest.Model) { m.SetVersion(projections.FoldVersion + 1) },
 			projections.ErrAnotherVersion, 15},
 	} {
@@ -262,7 +283,7 @@ func TestRunnerStops(t *testing.T) {
 				if !errors.Is(err, row.want) || !errors.Is(waited, row.want) {
 					t.Fatalf("got %v (waiting: %v), want %v", err, waited, row.want)
 				}
-				if len(errors.GetAllHints(err)) == 0 && !errors.Is(err, domain.ErrUnknownRules) {
+				if len(errors.GetAllHints(err)) == 0 {
 					t.Errorf("no hint: %+v", err)
 				}
 				if position, _ := store.Position(t.Context()); position.Seq != row.at {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cockroachdb/errors"
 	"github.com/go-json-experiment/json"
 
 	"github.com/ledgerd/ledgerd/domain"
@@ -14,7 +15,8 @@ import (
 
 // checkedPair is what a pair says by itself.
 type checkedPair struct {
-	decision *domain.Decision // nil: not there, or no record
+	decision *domain.Decision // nil: not there, or no record that can be read
+	link     *events.Link     // nil: not there, or it does not begin as a record
 	hash     string           // of the record's bytes
 	leaf     []byte           // likewise, as the tree's
 	found    []Finding
@@ -39,17 +41,20 @@ func (c *checkedPair) add(problem Problem, stream string, seq uint64, format str
 // record checks a record's bytes, place and envelope.
 func (c *checkedPair) record(m *events.Message) {
 	c.hash, c.leaf = events.RecordHash(m.Data), leafHash(m.Data)
+	if link, err := events.ReadLink(m.Data); err == nil {
+		c.link = &link
+	}
 	d, err := events.DecodeCanonicalRecord(m.Data)
-	if err != nil {
+	switch {
+	case errors.Is(err, domain.ErrUnknownRules):
+		return // said with the versions before it
+	case err != nil:
 		c.add(ProblemRecord, events.LedgerStream, m.Seq, "%v", err)
 		return
 	}
 	c.decision = d
-	if d.Arrival.Seq != m.Seq {
-		c.add(ProblemPlace, events.LedgerStream, m.Seq, "the record there has index %d and answers arrival %d", d.Index, d.Arrival.Seq)
-	}
-	if subject := events.DecisionSubject(d); subject != m.Subject {
-		c.add(ProblemPlace, events.LedgerStream, m.Seq, "the record there is for subject %s and stands under %s", subject, m.Subject)
+	if err := events.CheckPlace(m, d); err != nil {
+		c.add(ProblemPlace, events.LedgerStream, m.Seq, "%v", err)
 	}
 	// Headers say nothing that the record does not; what a process adds of
 	// itself must be there and may be anything.

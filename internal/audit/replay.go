@@ -180,7 +180,11 @@ func (r *replay) misplaced(pair Pair) *Difference {
 
 func (r *replay) decideOne(pair Pair, arrival *domain.Arrival) (*domain.Decision, error) {
 	state := r.states[arrival.Campaign]
-	decision, err := domain.Decide(recordVersion(pair.Decision.Data), state, arrival)
+	link, err := events.ReadLink(pair.Decision.Data)
+	if err != nil { // it is compared with what this program's own rules give
+		link = events.Link{V: domain.RuleVersion, Prev: events.GenesisHash}
+	}
+	decision, err := domain.Decide(link.V, state, arrival)
 	if err != nil {
 		return nil, errors.Wrapf(err, "decide arrival %d again", pair.Seq)
 	}
@@ -188,7 +192,7 @@ func (r *replay) decideOne(pair Pair, arrival *domain.Arrival) (*domain.Decision
 	if r.cfg.Campaign != "" {
 		// The record before it is another campaign's and was not read; the
 		// chain is a matter for Verify.
-		decision.Prev = recordPrev(pair.Decision.Data)
+		decision.Prev = link.Prev
 	}
 	if arrival.Campaign == "" {
 		return decision, nil

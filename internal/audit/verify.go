@@ -168,8 +168,11 @@ func (v *verification) findMissing(pair Pair) {
 
 // follow takes up one record behind those before it.
 func (v *verification) follow(seq uint64, checked *checkedPair) error {
-	if d := checked.decision; d != nil {
-		v.followDecision(seq, d)
+	if checked.link != nil {
+		v.followLink(seq, *checked.link)
+	}
+	if checked.decision != nil {
+		v.followDecision(seq, checked.decision)
 	}
 	v.hash, v.known = checked.hash, true
 	for len(v.memories) > 0 && v.memories[0].Seq <= seq {
@@ -188,23 +191,32 @@ func (v *verification) follow(seq uint64, checked *checkedPair) error {
 	return v.reachHeads()
 }
 
-func (v *verification) followDecision(seq uint64, d *domain.Decision) {
+// followLink looks at what records of every version have, also of rules that
+// are not known here.
+func (v *verification) followLink(seq uint64, link events.Link) {
 	place := Finding{Stream: events.LedgerStream, Sequence: seq}
-	if v.known && d.Prev != v.hash {
+	if v.known && link.Prev != v.hash {
 		place.Problem = ProblemChain
-		place.Detail = fmt.Sprintf("it names %s as the record before it, which has hash %s", d.Prev, v.hash)
+		place.Detail = fmt.Sprintf("it names %s as the record before it, which has hash %s", link.Prev, v.hash)
 		v.found.add(place)
 	}
-	if d.V < v.version || d.V > domain.RuleVersion {
+	if link.V < v.version {
 		place.Problem = ProblemRules
-		place.Detail = fmt.Sprintf("it was decided by rules of version %d, behind version %d; this program knows up to %d", d.V, v.version, domain.RuleVersion)
+		place.Detail = fmt.Sprintf("it was decided by rules of version %d behind a record of version %d", link.V, v.version)
 		v.found.add(place)
 	}
-	v.version = max(v.version, d.V)
+	if err := domain.CheckRules(link.V); err != nil {
+		place.Problem = ProblemRules
+		place.Detail = fmt.Sprintf("%v; verify with the release that wrote it, or a later one", err)
+		v.found.add(place)
+	}
+	v.version = max(v.version, link.V)
+}
+
+func (v *verification) followDecision(seq uint64, d *domain.Decision) {
 	v.result.Outcomes[d.Outcome]++
 	if wrong := v.historyOf(d.Campaign).follow(d); wrong != "" {
-		place.Problem, place.Detail = ProblemOutcome, wrong
-		v.found.add(place)
+		v.found.add(Finding{Problem: ProblemOutcome, Stream: events.LedgerStream, Sequence: seq, Detail: wrong})
 	}
 }
 

@@ -89,12 +89,9 @@ func ask(ctx context.Context, conn *nats.Conn, sequence uint64) (decided Decided
 
 // read makes sure that an answer is the decision that was asked for.
 func read(sequence uint64, answer *nats.Msg) (Decided, error) {
-	decision, err := events.DecodeRecord(answer.Data)
+	decision, err := events.ReadRecordAt(sequence, answer.Data)
 	if err != nil {
-		return Decided{}, errors.Wrapf(errors.Mark(err, ErrAnswer), "asked for arrival %d", sequence)
-	}
-	if decision.Arrival.Seq != sequence {
-		return Decided{}, errors.Wrapf(ErrAnswer, "asked for arrival %d, got the decision on %d", sequence, decision.Arrival.Seq)
+		return Decided{}, errors.Wrapf(errors.Mark(err, ErrAnswer), "asked for the decision on arrival %d", sequence)
 	}
 	return Decided{Sequence: sequence, Decision: decision, Record: answer.Data, Epoch: answer.Header.Get(events.HeaderEpoch)}, nil
 }

@@ -112,17 +112,11 @@ func (a *appender) appendChunks(ctx context.Context, chunks <-chan *chunk) error
 
 // add makes sure that a record is the next of the chain, and takes its leaf.
 func (a *appender) add(ctx context.Context, l link) error {
-	want := a.at.Hash
-	if a.at.Seq == 0 {
-		want = events.GenesisHash
+	if l.err != nil {
+		return asDamage(l.err)
 	}
-	switch {
-	case l.seq != a.at.Seq+1:
-		return damaged("LEDGER sequence %d follows %d", l.seq, a.at.Seq)
-	case !l.ok:
-		return damaged("LEDGER sequence %d holds no record, or that of another place", l.seq)
-	case l.prev != want:
-		return damaged("the chain is broken between LEDGER sequences %d and %d", a.at.Seq, l.seq)
+	if err := l.Follows(a.at.Seq, a.at.Hash); err != nil {
+		return asDamage(err)
 	}
 	if a.signed != nil && a.signed.Size == int64(l.seq) {
 		return a.addSigned(ctx, l)

@@ -64,9 +64,10 @@ func damaged(format string, args ...any) error {
 	return errors.WithHint(errors.Wrapf(projections.ErrDamaged, "tree: "+format, args...), hintLedger)
 }
 
-// asDamage marks a stream's gap as damage.
+// asDamage marks a stream's gap, or a record that does not belong to its place,
+// as damage.
 func asDamage(err error) error {
-	if errors.Is(err, events.ErrGap) {
+	if errors.IsAny(err, events.ErrGap, events.ErrRecordMalformed, events.ErrRecordMisplaced, events.ErrChainBroken) {
 		return errors.WithHint(errors.Mark(err, projections.ErrDamaged), hintLedger)
 	}
 	return err

@@ -106,9 +106,9 @@ func (r *Reader) Receipt(ctx context.Context, index int64) (*Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	decision, err := events.DecodeRecord(record)
+	decision, err := events.ReadRecordAt(uint64(index)+1, record)
 	if err != nil {
-		return nil, errors.Wrapf(err, "tree: LEDGER sequence %d", index+1)
+		return nil, errors.Wrap(err, "tree: make a receipt")
 	}
 	receipt := &Receipt{Format: ReceiptFormat, Index: index, Record: string(record), Evidence: EvidenceOf(decision),
 		Inclusion: []string{}, Head: head.Note, VerifierKey: head.Key}
@@ -250,7 +250,10 @@ func (r *Receipt) check() (*domain.Decision, error) {
 		return nil, err
 	}
 	decision, err := events.DecodeCanonicalRecord([]byte(r.Record))
-	if err != nil {
+	switch {
+	case errors.Is(err, domain.ErrUnknownRules): // the proof holds, but nobody here can read what it proves
+		return nil, errors.Wrap(err, "tree: read the receipt's record")
+	case err != nil:
 		return nil, errors.Mark(errors.Wrap(err, "tree: read the receipt's record"), ErrReceiptMalformed)
 	}
 	if decision.Index != uint64(r.Index) || !sameEvidence(EvidenceOf(decision), r.Evidence) {

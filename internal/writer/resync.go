@@ -87,24 +87,23 @@ func (w *Writer) readTail(ctx context.Context, tail events.Tail) (position, *dom
 		}
 		before = events.RecordHash(previous.Data)
 	}
-	if record.Prev != before {
-		return position{}, nil, damaged("the chain is broken between LEDGER sequences %d and %d", tail.Last-1, tail.Last)
+	if err := events.LinkOf(record).Follows(tail.Last-1, before); err != nil {
+		return position{}, nil, asDamage(err)
 	}
 	return position{seq: tail.Last, hash: events.RecordHash(tail.End.Data)}, record, nil
 }
 
 func (w *Writer) decodeRecord(message *events.Message) (*domain.Decision, error) {
-	record, err := events.DecodeRecord(message.Data)
-	if err != nil {
-		return nil, errors.WithHint(errors.Mark(errors.Wrapf(err, "writer: LEDGER sequence %d", message.Seq), ErrDamaged), hintRestore)
+	record, err := events.ReadRecord(message)
+	if err != nil && !errors.Is(err, domain.ErrUnknownRules) {
+		return nil, asDamage(err)
 	}
-	if record.Index+1 != message.Seq {
-		return nil, damaged("LEDGER sequence %d holds the record with index %d", message.Seq, record.Index)
-	}
-	if record.V > domain.RuleVersion {
-		return nil, errors.Wrapf(domain.ErrUnknownRules, "record %d has version %d, this program knows up to %d", record.Index, record.V, domain.RuleVersion)
-	}
-	return record, nil
+	return record, err
+}
+
+// asDamage marks what is wrong with a record as damage of LEDGER.
+func asDamage(err error) error {
+	return errors.WithHint(errors.Mark(errors.Wrap(err, "writer"), ErrDamaged), hintRestore)
 }
 
 // ownTail decides whose the tail is after a batch was lost track of.
@@ -139,8 +138,8 @@ func (w *Writer) standAside(ctx context.Context, after position, end *events.Mes
 	if err != nil {
 		return err
 	}
-	if record.Prev != after.hash {
-		return damaged("another writer (epoch %s) broke the chain at LEDGER sequence %d", next.Header.Get(events.HeaderEpoch), next.Seq)
+	if err := events.LinkOf(record).Follows(after.seq, after.hash); err != nil {
+		return asDamage(errors.Wrapf(err, "another writer (epoch %s)", next.Header.Get(events.HeaderEpoch)))
 	}
 	return errors.WithHintf(
 		errors.Wrapf(ErrStoodAside, "LEDGER went on to sequence %d by epoch %s on host %s, this writer is epoch %s",

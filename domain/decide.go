@@ -1,34 +1,9 @@
 package domain
 
-import (
-	"fmt"
+import "fmt"
 
-	"github.com/cockroachdb/errors"
-)
-
-// ErrUnknownRules means that a decision was made by rules that this program
-// does not have.
-var ErrUnknownRules = errors.WithHint(errors.New("domain: unknown rule version"),
-	"run the release that wrote the ledger's last decisions, or a later one")
-
-// CheckRules makes sure that this program has the rules of version v. Error:
-// ErrUnknownRules.
-func CheckRules(v int) error {
-	if v < 1 || v > RuleVersion {
-		return errors.Wrapf(ErrUnknownRules, "version %d; this program has the rules up to version %d", v, RuleVersion)
-	}
-	return nil
-}
-
-// Decide answers an arrival by the rules of version v. state is the arrival's
-// campaign, nil while it is unknown, and is not changed: [Fold] does that when
-// the decision stands. The decision is complete but for Prev, which belongs to
-// the chain. The only error is [ErrUnknownRules].
-func Decide(v int, state *Campaign, a *Arrival) (*Decision, error) {
-	if err := CheckRules(v); err != nil {
-		return nil, err
-	}
-	d := newDecision(state, a)
+// decideV1 decides by version 1.
+func decideV1(d *Decision, state *Campaign, a *Arrival) {
 	switch {
 	case a.Malformed != nil:
 		d.reject(a.Malformed)
@@ -36,16 +11,21 @@ func Decide(v int, state *Campaign, a *Arrival) (*Decision, error) {
 		d.reject(refuse(ReasonCampaignUnknown, "", fmt.Sprintf(
 			"no campaign %q is open; open it, then publish this again", cut(a.Campaign))))
 	default:
-		decideKind(d, state, a)
+		decideKind(d, state, a, gatesV1)
 	}
-	return d, nil
 }
 
-func newDecision(state *Campaign, a *Arrival) *Decision {
+// RefOf is how a record names an arrival: what is too long for one is cut.
+func RefOf(a *Arrival) ArrivalRef {
+	return ArrivalRef{Seq: a.Seq, ID: cut(a.ID), SHA256: a.SHA256, Time: a.Time.UTC()}
+}
+
+// newDecision begins the answer to an arrival.
+func newDecision(v int, state *Campaign, a *Arrival) *Decision {
 	d := &Decision{
-		V:        RuleVersion,
+		V:        v,
 		Index:    a.Seq - 1,
-		Arrival:  ArrivalRef{Seq: a.Seq, ID: cut(a.ID), SHA256: a.SHA256, Time: a.Time.UTC()},
+		Arrival:  RefOf(a),
 		Campaign: a.Campaign,
 		Kind:     a.Kind,
 	}
@@ -55,12 +35,12 @@ func newDecision(state *Campaign, a *Arrival) *Decision {
 	return d
 }
 
-func decideKind(d *Decision, state *Campaign, a *Arrival) {
+func decideKind(d *Decision, state *Campaign, a *Arrival, gates []gate) {
 	switch a.Kind {
 	case KindCampaign:
 		decideOpening(d, state, a.Opening)
 	case KindCell:
-		state.decideCell(d, a.Cell)
+		state.decideCell(d, a.Cell, gates)
 	case KindCheckpoint:
 		state.decideCheckpoint(d, a.Checkpoint)
 	case KindVoid:

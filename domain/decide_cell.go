@@ -2,9 +2,9 @@ package domain
 
 import "fmt"
 
-func (c *Campaign) decideCell(d *Decision, evidence *CellEvidence) {
+func (c *Campaign) decideCell(d *Decision, evidence *CellEvidence, gates []gate) {
 	reference := &CellReference{Provenance: evidence.Provenance.cut()}
-	measured, refusal := ValidateCell(c.intent, c.opening.Policy, evidence)
+	measured, refusal := validateCell(gates, c.intent, c.opening.Policy, evidence)
 	if refusal != nil {
 		d.reject(refusal)
 		d.Data = reference

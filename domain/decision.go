@@ -2,10 +2,6 @@ package domain
 
 import "time"
 
-// RuleVersion is the version of the rules in this package. A record carries
-// the version that decided it, and a replay decides by the version it finds.
-const RuleVersion = 1
-
 // Decision is the ledger's single answer to one arrival. Its fields are the
 // record's, in the record's order.
 type Decision struct {
@@ -32,7 +28,8 @@ type ArrivalRef struct {
 	Time   time.Time `json:"time"` // printed in UTC with nine fractional digits
 }
 
-// Data is what a decision tells its folds, by kind and outcome:
+// Data is what a decision tells its folds: its payload. Payload types belong to
+// a version ([Rules]). Those of version 1, by kind and outcome:
 //
 //	campaign    accepted             *Opening, expanded
 //	cell        accepted             *CellImported
@@ -45,7 +42,20 @@ type ArrivalRef struct {
 //
 // A malformed arrival, a refused campaign and whatever is meant for an unknown
 // campaign have none.
-type Data interface{ decisionData() }
+type Data interface {
+	// Latest gives the same facts as the payload type that folds, views and
+	// receipts read: of an older version's payload the latest type, else itself.
+	Latest() Data
+}
+
+// Latest is d's Data for whoever reads it, whatever version d has. Data itself
+// is for printing d again. nil when there is none.
+func (d *Decision) Latest() Data {
+	if d.Data == nil {
+		return nil
+	}
+	return d.Data.Latest()
+}
 
 // CellImported is an accepted cell.
 type CellImported struct {
@@ -81,11 +91,26 @@ type Seal struct {
 	Tally   Tally   `json:"tally"`
 }
 
-func (*Opening) decisionData()             {}
-func (*CellImported) decisionData()        {}
-func (*CellReference) decisionData()       {}
-func (*VoidReference) decisionData()       {}
-func (*Seal) decisionData()                {}
-func (*SealRequest) decisionData()         {}
-func (*CheckpointBound) decisionData()     {}
-func (*CheckpointReference) decisionData() {}
+// Latest is the payload itself.
+func (p *Opening) Latest() Data { return p }
+
+// Latest is the payload itself.
+func (p *CellImported) Latest() Data { return p }
+
+// Latest is the payload itself.
+func (p *CellReference) Latest() Data { return p }
+
+// Latest is the payload itself.
+func (p *VoidReference) Latest() Data { return p }
+
+// Latest is the payload itself.
+func (p *Seal) Latest() Data { return p }
+
+// Latest is the payload itself.
+func (p *SealRequest) Latest() Data { return p }
+
+// Latest is the payload itself.
+func (p *CheckpointBound) Latest() Data { return p }
+
+// Latest is the payload itself.
+func (p *CheckpointReference) Latest() Data { return p }

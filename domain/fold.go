@@ -14,7 +14,7 @@ func Fold(state *Campaign, d *Decision) (*Campaign, error) {
 	if d.Outcome != Accepted {
 		return state, nil
 	}
-	if opening, ok := d.Data.(*Opening); ok {
+	if opening, ok := d.Latest().(*Opening); ok {
 		if state != nil {
 			return nil, errors.Wrapf(ErrLedgerContradicts, "decision %d opens campaign %q again", d.Index, d.Campaign)
 		}
@@ -34,7 +34,7 @@ func Fold(state *Campaign, d *Decision) (*Campaign, error) {
 }
 
 func (c *Campaign) change(d *Decision) error {
-	switch data := d.Data.(type) {
+	switch data := d.Latest().(type) {
 	case *CellImported:
 		return c.foldImport(d, data)
 	case *VoidReference:

@@ -12,8 +12,13 @@ import (
 // ValidateCell holds a cell's evidence against what the campaign was opened to
 // measure and what its policy demands: gates 1 to 20, in this order. The first
 // that fails names the refusal. It looks at nothing but its arguments and
-// changes none, so that many cells can be validated at once.
+// changes none, so that many cells can be validated at once. The gates are those
+// of [RuleVersion].
 func ValidateCell(intent *Intent, policy *Policy, evidence *CellEvidence) (*Measured, *Refusal) {
+	return validateCell(gatesV1, intent, policy, evidence)
+}
+
+func validateCell(gates []gate, intent *Intent, policy *Policy, evidence *CellEvidence) (*Measured, *Refusal) {
 	v := &validation{intent: intent, policy: policy, evidence: evidence, provenance: &evidence.Provenance,
 		result: evidence.Result.value, host: evidence.Host.value, definition: evidence.Definition.value}
 	for _, gate := range gates {
@@ -38,8 +43,12 @@ type validation struct {
 	engineSHA256 string    // from gate 17 on
 }
 
-// gates in the order of the rules. The number is the rule's.
-var gates = []func(*validation) *Refusal{
+// gate refuses a cell, or lets it pass with nil.
+type gate func(*validation) *Refusal
+
+// gatesV1 are the gates of version 1 in the order of the rules. The number is
+// the rule's.
+var gatesV1 = []gate{
 	(*validation).campaignIdentity, // 1
 	(*validation).workflow,         // 2
 	(*validation).artifactIdentity, // 3

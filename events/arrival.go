@@ -14,7 +14,21 @@ import (
 // What a gate looks at is left to the gates: a member of provenance and a
 // document's path and sha256 may be missing or of another type, and are then
 // the zero value.
-func DecodeArrival(m *Message) *domain.Arrival {
+//
+// What an arrival may hold belongs to the rules that decide it. DecodeArrival
+// reads by those of [domain.RuleVersion], DecodeArrivalBy by those of v.
+func DecodeArrival(m *Message) *domain.Arrival { return DecodeArrivalBy(domain.RuleVersion, m) }
+
+// DecodeArrivalBy is [DecodeArrival] by the rules of version v.
+func DecodeArrivalBy(v int, m *Message) *domain.Arrival {
+	return arrivalDecoders[min(max(v, 1), len(arrivalDecoders))-1](m)
+}
+
+// arrivalDecoders by rule version, from 1 on. A version behind the last one
+// here reads arrivals as the last one does.
+var arrivalDecoders = []func(*Message) *domain.Arrival{decodeArrivalV1}
+
+func decodeArrivalV1(m *Message) *domain.Arrival {
 	a := &domain.Arrival{
 		Seq:    m.Seq,
 		ID:     strings.ToValidUTF8(m.Header.Get(HeaderID), "\ufffd"), // a record must be able to hold it

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"reflect"
 	"strconv"
 
 	"github.com/cockroachdb/errors"
@@ -47,6 +48,9 @@ func EncodeRecord(d *domain.Decision) ([]byte, error) {
 	if err := checkDecision(d); err != nil {
 		return nil, err
 	}
+	if rules, err := domain.RulesOf(d.V); err == nil && d.Data != nil && reflect.TypeOf(d.Data) != reflect.TypeOf(rules.NewData(d.Kind, d.Outcome)) {
+		return nil, errors.Wrapf(ErrRecordMalformed, "decision %d: a %s %s of version %d has no %T", d.Index, d.Outcome, d.Kind, d.V, d.Data)
+	}
 	data, err := encodeData(d.Data)
 	if err != nil {
 		return nil, errors.Mark(errors.Wrapf(err, "events: print the data of decision %d", d.Index), ErrRecordMalformed)
@@ -64,7 +68,7 @@ func EncodeRecord(d *domain.Decision) ([]byte, error) {
 
 // recordLimit is how many bytes d's record may have.
 func recordLimit(d *domain.Decision) int {
-	if _, opened := d.Data.(*domain.Opening); opened {
+	if _, opened := d.Latest().(*domain.Opening); opened {
 		return MaxRecordBytes
 	}
 	return MaxOrdinaryRecordBytes
@@ -132,12 +136,19 @@ func (p *printer) text(s string) {
 	p.out = out
 }
 
-// encodeData prints the part that depends on the decision's kind. The
-// library's numbers and strings are canonical but for -0, which is printed as
-// 0 here.
+// canonicalNumbers prints -0 as 0: canonical JSON has no -0, and producers may
+// report one. All else that the library prints is canonical.
+var canonicalNumbers = json.WithMarshalers(json.MarshalToFunc(func(out *jsontext.Encoder, n float64) error {
+	if n == 0 {
+		return out.WriteToken(jsontext.Uint(0))
+	}
+	return errors.ErrUnsupported
+}))
+
+// encodeData prints the part that depends on the decision's kind and version.
 func encodeData(data domain.Data) ([]byte, error) {
 	if data == nil {
 		return []byte("null"), nil
 	}
-	return json.Marshal(withoutNegativeZero(data))
+	return json.Marshal(data, canonicalNumbers)
 }

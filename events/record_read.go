@@ -23,7 +23,7 @@ func DecodeRecord(record []byte) (*domain.Decision, error) {
 	}
 	// A later version may hold what this program takes for malformed.
 	if link, err := ReadLink(record); err == nil {
-		if err := domain.CheckRules(link.V); err != nil {
+		if _, err := domain.RulesOf(link.V); err != nil {
 			return nil, errors.Wrapf(err, "events: record %d", link.Index)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // and the read it is about; false for other decisions and for a read that
 // could not be named.
 func checkpointRowOf(d *domain.Decision) (Checkpoint, domain.CheckpointKey, bool) {
-	switch data := d.Data.(type) {
+	switch data := d.Latest().(type) {
 	case *domain.CheckpointBound:
 		row := newCheckpointRow(d, data.Key, data.Observed)
 		row.Outcome = CheckpointBound

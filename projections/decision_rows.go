@@ -32,7 +32,7 @@ func rejectionRow(d *domain.Decision) Rejection {
 		Detail:    Storable(d.Detail),
 		ArrivalID: Storable(d.Arrival.ID),
 	}
-	switch data := d.Data.(type) {
+	switch data := d.Latest().(type) {
 	case *domain.CellReference:
 		row.ImportKey = Storable(data.ImportKey)
 		row.Provenance = provenanceOf(data.Provenance)

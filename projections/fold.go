@@ -81,7 +81,7 @@ func (f *Fold) Add(ctx context.Context, d *domain.Decision, recordHash string) e
 
 // touch brings the state of d's campaign up to d.
 func (f *Fold) touch(ctx context.Context, d *domain.Decision) (*touchedCampaign, error) {
-	_, opens := d.Data.(*domain.Opening)
+	_, opens := d.Latest().(*domain.Opening)
 	touched := f.byCampaign[d.Campaign]
 	var state *campaignState
 	switch {
@@ -124,7 +124,7 @@ func (f *Fold) load(ctx context.Context, d *domain.Decision) (*campaignState, er
 
 // addAccepted notes the rows that an accepted decision changes.
 func (f *Fold) addAccepted(touched *touchedCampaign, d *domain.Decision) {
-	switch data := d.Data.(type) {
+	switch data := d.Latest().(type) {
 	case *domain.Opening:
 		touched.opened = true
 		f.opened += len(data.Scenarios) + len(data.Selected)

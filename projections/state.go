@@ -73,7 +73,7 @@ func openState(d *domain.Decision, opening *domain.Opening) (*campaignState, err
 // advance folds an accepted decision. state is nil for the opening. After an
 // error the state must be dropped.
 func advance(state *campaignState, d *domain.Decision) (*campaignState, error) {
-	if opening, ok := d.Data.(*domain.Opening); ok && state == nil {
+	if opening, ok := d.Latest().(*domain.Opening); ok && state == nil {
 		return openState(d, opening)
 	}
 	if state == nil {
@@ -82,7 +82,7 @@ func advance(state *campaignState, d *domain.Decision) (*campaignState, error) {
 	if _, err := domain.Fold(state.campaign, d); err != nil {
 		return nil, err
 	}
-	switch data := d.Data.(type) {
+	switch data := d.Latest().(type) {
 	case *domain.CellImported:
 		return state, state.importCell(d, data)
 	case *domain.VoidReference:

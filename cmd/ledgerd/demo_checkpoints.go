@@ -23,7 +23,7 @@ type readAnswers map[readName][]string
 // add notes a decision, when it is about a checkpoint that has a name.
 func (a readAnswers) add(d *domain.Decision) {
 	name := readName{campaign: d.Campaign}
-	switch data := d.Data.(type) {
+	switch data := d.Latest().(type) {
 	case *domain.CheckpointBound:
 		name.key = data.Key
 	case *domain.CheckpointReference:

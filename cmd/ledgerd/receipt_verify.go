@@ -88,7 +88,7 @@ func summarise(v *tree.Verified) verifiedReceipt {
 		DecidedAt: d.Arrival.Time.UTC().Format("2006-01-02T15:04:05.000000Z"), Origin: v.Head.Origin, Size: v.Head.Size,
 		Root: v.Head.Root.String(), VerifierKey: v.Receipt.VerifierKey, Evidence: v.Receipt.Evidence,
 	}
-	if imported, ok := d.Data.(*domain.CellImported); ok {
+	if imported, ok := d.Latest().(*domain.CellImported); ok {
 		summary.ImportKey = imported.Cell.ImportKey
 	}
 	return summary

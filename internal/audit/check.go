@@ -71,9 +71,9 @@ func (c *checkedPair) evidence(m *events.Message) {
 	d := c.decision
 	envelope := *m // what is in the body is the rules' matter
 	envelope.Data = nil
-	arrival := events.DecodeArrival(&envelope)
+	arrival := events.DecodeArrivalBy(d.V, &envelope)
 	arrival.SHA256 = events.RecordHash(m.Data)
-	is := refOf(arrival)
+	is := domain.RefOf(arrival)
 	for _, field := range []struct {
 		name        string
 		is, decided string
@@ -88,20 +88,9 @@ func (c *checkedPair) evidence(m *events.Message) {
 			c.add(ProblemEvidence, events.ArrivalsStream, m.Seq, "its %s is %q, and the record that answers it names %q", field.name, field.is, field.decided)
 		}
 	}
-	if imported, ok := d.Data.(*domain.CellImported); ok {
+	if imported, ok := d.Latest().(*domain.CellImported); ok {
 		c.documents(m, &imported.Cell)
 	}
-}
-
-// refOf is how a record names an arrival: what is too long for one is cut.
-func refOf(arrival *domain.Arrival) domain.ArrivalRef {
-	// Any decision on it does, and a malformed arrival's needs nothing else.
-	bare := &domain.Arrival{Seq: arrival.Seq, ID: arrival.ID, SHA256: arrival.SHA256, Time: arrival.Time, Malformed: &domain.Refusal{}}
-	d, err := domain.Decide(domain.RuleVersion, nil, bare)
-	if err != nil {
-		return domain.ArrivalRef{} // no arrival's
-	}
-	return d.Arrival
 }
 
 // documents hashes an imported cell's documents again. They are read here by

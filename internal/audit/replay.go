@@ -95,6 +95,7 @@ type replay struct {
 // replayChunk is a run of pairs on its way through the stages.
 type replayChunk struct {
 	Portion
+	links      []events.Link      // how the stored records begin
 	arrivals   []*domain.Arrival  // decoded; nil where there is none
 	hashes     []string           // of the stored records; "" where there is none
 	decisions  []*domain.Decision // by the rules; nil where nothing is compared
@@ -110,16 +111,28 @@ func (r *replay) prepare(portion Portion) *replayChunk {
 	if r.cfg.Campaign != "" {
 		c.Pairs = onlyOf(r.cfg.Campaign, c.Pairs)
 	}
+	c.links = make([]events.Link, len(c.Pairs))
 	c.arrivals, c.hashes = make([]*domain.Arrival, len(c.Pairs)), make([]string, len(c.Pairs))
 	for i, pair := range c.Pairs {
-		if pair.Arrival != nil {
-			c.arrivals[i] = events.DecodeArrival(pair.Arrival)
-		}
 		if pair.Decision != nil {
+			c.links[i] = linkOf(pair.Decision)
 			c.hashes[i] = events.RecordHash(pair.Decision.Data)
+		}
+		if pair.Arrival != nil {
+			c.arrivals[i] = events.DecodeArrivalBy(c.links[i].V, pair.Arrival)
 		}
 	}
 	return c
+}
+
+// linkOf reads how a stored record begins. One that begins otherwise is
+// compared with what this program's own rules give.
+func linkOf(m *events.Message) events.Link {
+	link, err := events.ReadLink(m.Data)
+	if err != nil {
+		return events.Link{V: domain.RuleVersion, Prev: events.GenesisHash}
+	}
+	return link
 }
 
 // onlyOf leaves out what stands under a campaign's subjects without being the
@@ -157,7 +170,7 @@ func (r *replay) decidePair(c *replayChunk, i int) (*Difference, error) {
 	if difference != nil || pair.Decision == nil {
 		return difference, nil
 	}
-	decision, err := r.decideOne(pair, c.arrivals[i])
+	decision, err := r.decideOne(pair, c.links[i], c.arrivals[i])
 	c.decisions[i], r.hash = decision, c.hashes[i]
 	return nil, err
 }
@@ -178,12 +191,8 @@ func (r *replay) misplaced(pair Pair) *Difference {
 	return nil
 }
 
-func (r *replay) decideOne(pair Pair, arrival *domain.Arrival) (*domain.Decision, error) {
+func (r *replay) decideOne(pair Pair, link events.Link, arrival *domain.Arrival) (*domain.Decision, error) {
 	state := r.states[arrival.Campaign]
-	link, err := events.ReadLink(pair.Decision.Data)
-	if err != nil { // it is compared with what this program's own rules give
-		link = events.Link{V: domain.RuleVersion, Prev: events.GenesisHash}
-	}
 	decision, err := domain.Decide(link.V, state, arrival)
 	if err != nil {
 		return nil, errors.Wrapf(err, "decide arrival %d again", pair.Seq)

@@ -205,7 +205,7 @@ func (v *verification) followLink(seq uint64, link events.Link) {
 		place.Detail = fmt.Sprintf("it was decided by rules of version %d behind a record of version %d", link.V, v.version)
 		v.found.add(place)
 	}
-	if err := domain.CheckRules(link.V); err != nil {
+	if _, err := domain.RulesOf(link.V); err != nil {
 		place.Problem = ProblemRules
 		place.Detail = fmt.Sprintf("%v; verify with the release that wrote it, or a later one", err)
 		v.found.add(place)

@@ -68,7 +68,7 @@ type Document struct {
 // EvidenceOf is what a decision says of its evidence.
 func EvidenceOf(d *domain.Decision) Evidence {
 	e := Evidence{ArrivalSequence: d.Arrival.Seq, ArrivalSHA256: d.Arrival.SHA256, Documents: []Document{}}
-	switch data := d.Data.(type) {
+	switch data := d.Latest().(type) {
 	case *domain.CellImported:
 		e.add("artifact", data.Cell.ArtifactSHA256)
 		e.add("result", data.Cell.ResultSHA256)

@@ -118,7 +118,7 @@ func (d *decider) decideOne(ctx context.Context, arrival *domain.Arrival) error 
 			return err
 		}
 	}
-	decision, err := domain.Decide(domain.RuleVersion, known.state, arrival)
+	decision, err := domain.Decide(d.writer.rules, known.state, arrival)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (w *Writer) decideFrom(ctx context.Context, from position, sent map[uint64]
 
 	group.Go(func() error { return w.read(ctx, from.seq+1, work, ordered) })
 	for range w.workers {
-		group.Go(func() error { return prepare(ctx, work) })
+		group.Go(func() error { return w.prepare(ctx, work) })
 	}
 	group.Go(func() error { return w.decide(ctx, from, ordered, batches) })
 	group.Go(func() error { return appender.run(ctx, batches) })
@@ -75,7 +75,7 @@ func (w *Writer) read(ctx context.Context, from uint64, work chan<- *chunk, orde
 
 // prepare does the part of deciding that needs no campaign: decoding, hashing
 // and parsing. It never fails; what cannot be read is malformed.
-func prepare(ctx context.Context, work <-chan *chunk) error {
+func (w *Writer) prepare(ctx context.Context, work <-chan *chunk) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -83,7 +83,7 @@ func prepare(ctx context.Context, work <-chan *chunk) error {
 		case next := <-work:
 			arrivals := make([]*domain.Arrival, len(next.messages))
 			for i := range next.messages {
-				arrivals[i] = events.DecodeArrival(&next.messages[i])
+				arrivals[i] = events.DecodeArrivalBy(w.rules, &next.messages[i])
 			}
 			next.prepared <- arrivals
 		}

@@ -58,6 +58,10 @@ func (w *Writer) resync(ctx context.Context, flight *flight) (position, error) {
 	if err := w.agree(ctx, found.seq); err != nil {
 		return position{}, err
 	}
+	w.rules = domain.RuleVersion
+	if record != nil { // a version never falls along the ledger
+		w.rules = max(w.rules, record.V)
+	}
 	return found, w.checkAnswered(ctx, record)
 }
 

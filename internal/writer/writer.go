@@ -51,6 +51,7 @@ const (
 type Writer struct {
 	Config
 	workers int
+	rules   int // version that decides what comes; set by resync, before anything is decided
 
 	committed atomic.Uint64 // last sequence known to be stored; written by resync and the appender
 	ready     chan struct{} // closed by Run when the first resync has succeeded

@@ -78,10 +78,16 @@ func (d *daemon) open(ctx context.Context, c *serveCommand) (err error) {
 	}
 	d.closeLater(func() error { d.nats.close(); return nil })
 	d.arrivals, d.ledger = d.nats.logs()
+	if err := c.viewsStay(); err != nil {
+		return err
+	}
 	if err := noteViews(d.dir.Path(), c.DatabaseURL); err != nil {
 		return err
 	}
 	if d.store, err = openViews(ctx, d.dir.Path(), c.DatabaseURL); err != nil {
+		return err
+	}
+	if err := warnOfReaders(ctx, d.store, d.log); err != nil {
 		return err
 	}
 	d.store = d.metrics.Store(d.store)

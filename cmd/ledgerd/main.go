@@ -29,6 +29,8 @@ Examples:
 // commands are ledgerd's commands. Each has its file.
 type commands struct {
 	Serve   serveCommand    `cmd:"" default:"withargs" help:"Run the daemon (the default)."`
+	Config  configCommands  `cmd:"" help:"The daemon's settings: what is in force, and whether it can run with it."`
+	Check   checkCommand    `cmd:"" help:"Check that the daemon can run here: settings, keys, streams, database, disk, ports, clock."`
 	Demo    demoCommand     `cmd:"" help:"Run a simulated campaign through the real path."`
 	Query   queryCommands   `cmd:"" help:"Read the views."`
 	Rebuild rebuildCommand  `cmd:"" help:"Rebuild views beside the live ones, then switch."`
@@ -54,5 +56,5 @@ func main() {
 }
 
 func program() cli.Program {
-	return cli.Program{Name: "ledgerd", Description: description, Commands: &commands{}}
+	return cli.Program{Name: "ledgerd", Description: description, Commands: &commands{}, Configured: "serve"}
 }

@@ -18,7 +18,8 @@ type serveCommand struct {
 	Listen        string `default:"127.0.0.1:8080" help:"Where HTTP is served. Port 0 takes a free one."`
 	NATSListen    string `name:"nats-listen" default:"127.0.0.1:4222" help:"Where the embedded NATS server listens. Port 0 takes a free one."`
 	AuthTokenFile string `placeholder:"FILE" help:"Token that whoever asks over HTTP must bear; needed beyond loopback."`
-	DatabaseURL   string `placeholder:"URL" help:"Where the views are kept: postgres://…; empty: SQLite in the data directory."`
+	DatabaseURL   string `placeholder:"URL" secret:"url" help:"Where the views are kept: postgres://…; empty: SQLite in the data directory."`
+	MoveViews     bool   `name:"move-views" help:"Keep the views in another place than before: they are made there from the ledger. The old ones stay and grow stale."`
 	Origin        string `placeholder:"NAME" help:"Name of the log in signed tree heads, chosen once, when the first key is made (default: ledgerd.invalid/LEDGER-ID)."`
 	Strict        bool   `help:"Refuse an external NATS server whose streams could lose messages, instead of warning."`
 	Replicas      int    `name:"nats-replicas" placeholder:"N" help:"Copies of each stream that is made on an external server (default: 3 on a cluster, else 1)."`

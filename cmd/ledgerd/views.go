@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/cockroachdb/errors"
 
+	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/store/postgres"
 	"github.com/ledgerd/ledgerd/store/sqlite"
@@ -35,6 +37,43 @@ func openViews(ctx context.Context, dataDir, databaseURL string) (projections.St
 // elsewhereName is a file that says that the daemon keeps its views in a
 // database: those that may lie in the directory as well are old.
 const elsewhereName = "views-are-in-postgres"
+
+// viewsStay refuses to make a second set of views because a setting was
+// forgotten: people would go on reading the old ones, which nobody updates.
+func (c *serveCommand) viewsStay() error {
+	inPostgres := exists(filepath.Join(c.DataDir, elsewhereName))
+	inSQLite := !inPostgres && exists(filepath.Join(c.DataDir, viewsName))
+	switch {
+	case c.MoveViews:
+		return nil
+	case inPostgres && c.DatabaseURL == "":
+		return errors.WithHint(cli.Usagef("the views of %s are kept in Postgres, and --database-url is not given", c.DataDir),
+			"Give --database-url (or LEDGERD_DATABASE_URL) as before. To keep the views in SQLite from now on, add --move-views once.")
+	case inSQLite && c.DatabaseURL != "":
+		return errors.WithHint(cli.Usagef("the views of %s are kept in SQLite there, and --database-url names another place", c.DataDir),
+			"Leave --database-url out. To keep the views in Postgres from now on, add --move-views once.")
+	}
+	return nil
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// warnOfReaders says when nobody but the views' owner can read them.
+func warnOfReaders(ctx context.Context, store projections.Store, log *slog.Logger) error {
+	database, ok := store.(*postgres.Store)
+	if !ok {
+		return nil
+	}
+	missing, err := database.ReaderMissing(ctx)
+	if missing {
+		log.Warn("nobody but the views' owner can read them: the role is missing and the daemon may not make it",
+			"role", postgres.ReaderRole, "hint", "Let an administrator run `CREATE ROLE "+postgres.ReaderRole+" NOLOGIN`, then restart the daemon.")
+	}
+	return err
+}
 
 // noteViews leaves word of where the daemon keeps its views, for commands that
 // are not told.

@@ -29,6 +29,11 @@ type Program struct {
 	Name        string
 	Description string
 	Commands    any
+
+	// Configured is the command whose flags a configuration file may hold;
+	// other commands take from it those of the same name. Empty: the program
+	// takes no file.
+	Configured string
 }
 
 // logFlags are on every command of both binaries.
@@ -91,12 +96,16 @@ func (p Program) Run(ctx context.Context, args []string, streams Streams) (code 
 	if err != nil {
 		return p.fail(streams, err)
 	}
+	file, err := p.configure(parser, args)
+	if err != nil {
+		return p.fail(streams, err)
+	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		return p.usage(streams, args, err)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	parsed.Bind(streams, logs.logger(streams.Err))
+	parsed.Bind(streams, logs.logger(streams.Err), file)
 	if err := unjoin(parsed.Run()); err != nil {
 		return p.fail(streams, err)
 	}
@@ -104,7 +113,7 @@ func (p Program) Run(ctx context.Context, args []string, streams Streams) (code 
 }
 
 func (p Program) parser(logs *logFlags, streams Streams) (*kong.Kong, error) {
-	parser, err := kong.New(p.Commands,
+	options := []kong.Option{
 		kong.Name(p.Name),
 		kong.Description(p.Description),
 		kong.DefaultEnvars("LEDGERD"),
@@ -113,8 +122,43 @@ func (p Program) parser(logs *logFlags, streams Streams) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Vars{"version": Version()},
 		kong.Exit(func(code int) { panic(exitNow(code)) }),
-	)
+	}
+	if p.Configured != "" {
+		options = append(options, kong.Embed(&configFlag{}))
+	}
+	parser, err := kong.New(p.Commands, options...)
 	return parser, errors.Wrap(err, "cli: read the command's own definition")
+}
+
+// configure reads the configuration file, if one is named, for the parser to
+// take what the command line and the environment leave open.
+func (p Program) configure(parser *kong.Kong, args []string) (*Config, error) {
+	if p.Configured == "" {
+		return &Config{}, nil
+	}
+	file, err := configFile(args)
+	if err != nil {
+		return nil, err
+	}
+	read, err := readConfig(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := read.known(flagsOf(parser, p.Configured)); err != nil {
+		return nil, err
+	}
+	return read, kong.Resolvers(read).Apply(parser)
+}
+
+// flagsOf are a command's own flags and those of every command.
+func flagsOf(parser *kong.Kong, command string) []*kong.Flag {
+	flags := parser.Model.Flags
+	for _, leaf := range parser.Model.Leaves(false) {
+		if leaf.Name == command {
+			flags = append(slices.Clip(flags), leaf.Flags...)
+		}
+	}
+	return flags
 }
 
 // usage prints what is wrong with the command line and where to read on.

@@ -15,7 +15,7 @@ const DefaultDataDir = "./ledger-data"
 // both binaries embed it; each flag is also a LEDGERD_… variable.
 type Flags struct {
 	DataDir   string `name:"data-dir" default:"./ledger-data" help:"Directory of a ledgerd that runs on this machine: its address and credentials are found there."`
-	NATSURL   string `name:"nats-url" placeholder:"URL" help:"NATS server of a ledger elsewhere, for instance tls://nats.example.org:4222; used in place of --data-dir."`
+	NATSURL   string `name:"nats-url" placeholder:"URL" secret:"url" help:"NATS server of a ledger elsewhere, for instance tls://nats.example.org:4222; used in place of --data-dir."`
 	NATSCreds string `name:"nats-creds" placeholder:"FILE" help:"Credentials for --nats-url: a .creds file or an nkey seed."`
 	NATSCA    string `name:"nats-ca" placeholder:"FILE" help:"Certificates (PEM) that vouch for --nats-url, where the system's do not."`
 }

@@ -29,7 +29,7 @@ var migrations embed.FS
 func prepare(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return errors.WithHint(err, "is the database running, and are name and password of its url right?")
+		return errors.WithHint(err, hintConnect)
 	}
 	defer func() { err = multierr.Append(err, conn.Close(context.WithoutCancel(ctx))) }()
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(prepareLock)); err != nil {
@@ -41,8 +41,33 @@ func prepare(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	if err := migrate(ctx, config); err != nil {
 		return err
 	}
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return makeViews(ctx, tx) })
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if err := makeViews(ctx, tx); err != nil {
+			return err
+		}
+		return letRead(ctx, tx)
+	})
 }
+
+// letRead makes the reader's role where that is permitted and lets it read, at
+// each start: an administrator may have made the role since the last one.
+func letRead(ctx context.Context, tx pgx.Tx) error {
+	if err := runScript(ctx, tx, makeReader); err != nil {
+		return errors.Wrap(err, "make role "+ReaderRole)
+	}
+	return grant(ctx, tx)
+}
+
+// makeReader makes the role. Roles belong to the whole server: another database
+// may have made it, and who may not make roles asks an administrator to.
+const makeReader = `DO $$ BEGIN
+	CREATE ROLE ` + ReaderRole + ` NOLOGIN;
+EXCEPTION
+	WHEN duplicate_object OR unique_violation OR insufficient_privilege THEN NULL;
+END $$`
+
+// hintConnect is for whoever cannot connect.
+const hintConnect = "Check that the database runs, and that host, user and password in its url are right."
 
 func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	db := stdlib.OpenDB(*config)

@@ -24,8 +24,9 @@ const finishMark = "\n-- finish\n"
 // runsTable belongs to view imports.
 const runsTable = "import_runs"
 
-// readerRole may read the SQL views and nothing else.
-const readerRole = "ledger_reader"
+// ReaderRole may read the SQL views and nothing else. People's own roles are
+// granted it.
+const ReaderRole = "ledger_reader"
 
 // generationPrefix begins the names of the schemas that hold rows.
 const generationPrefix = "ledger_g"
@@ -104,11 +105,11 @@ func publish(ctx context.Context, tx pgx.Tx, all generations) error {
 
 func grant(ctx context.Context, tx pgx.Tx) error {
 	var exists bool
-	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", readerRole).Scan(&exists); err != nil || !exists {
+	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", ReaderRole).Scan(&exists); err != nil || !exists {
 		return err
 	}
-	return errors.Wrap(runScript(ctx, tx, "GRANT USAGE ON SCHEMA ledger TO "+readerRole+"; GRANT SELECT ON ALL TABLES IN SCHEMA ledger TO "+readerRole),
-		"let "+readerRole+" read")
+	return errors.Wrap(runScript(ctx, tx, "GRANT USAGE ON SCHEMA ledger TO "+ReaderRole+"; GRANT SELECT ON ALL TABLES IN SCHEMA ledger TO "+ReaderRole),
+		"let "+ReaderRole+" read")
 }
 
 // unpublish drops the SQL views, whose columns may be others in another

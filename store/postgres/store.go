@@ -36,11 +36,10 @@ func WithFault(fault projections.Fault) Option { return func(s *Store) { s.fault
 // is made; it needs CREATE on the database, and CREATEROLE for the role
 // ledger_reader. Several processes may have the database open.
 func Open(ctx context.Context, url string, options ...Option) (*Store, error) {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := parseURL(url)
 	if err != nil {
-		return nil, errors.WithHint(errors.Wrap(err, "postgres: read the database url"), "it looks like postgres://user:password@host:5432/database")
+		return nil, err
 	}
-	prepareConfig(config.ConnConfig)
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		inUTC(conn)
 		return nil
@@ -57,6 +56,14 @@ func Open(ctx context.Context, url string, options ...Option) (*Store, error) {
 		return nil, errors.Wrap(err, "postgres: connect")
 	}
 	return s, nil
+}
+
+// ReaderMissing tells whether there is no ReaderRole, so that nobody but the
+// views' owner can read them.
+func (s *Store) ReaderMissing(ctx context.Context) (bool, error) {
+	var exists bool
+	err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", ReaderRole).Scan(&exists)
+	return !exists, classify(ctx, err, "look for role "+ReaderRole)
 }
 
 // prepareConfig sets what every connection starts with: rows that are printed

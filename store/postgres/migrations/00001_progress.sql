@@ -25,20 +25,6 @@ COMMENT ON COLUMN ledger_internal.progress.builds IS 'how many generations there
 CREATE SCHEMA ledger;
 COMMENT ON SCHEMA ledger IS 'Read-only views of the evidence ledger. They are made from the ledger and can be rebuilt from it at any time.';
 
--- Roles belong to the whole server: another database may have made it, and who
--- may not make roles asks an administrator to.
--- +goose StatementBegin
-DO $$
-BEGIN
-	CREATE ROLE ledger_reader NOLOGIN;
-EXCEPTION
-	WHEN duplicate_object OR unique_violation THEN NULL;
-	WHEN insufficient_privilege THEN
-		RAISE NOTICE 'role ledger_reader was not made: let an administrator make it and grant it USAGE on schema ledger and SELECT on its views';
-END
-$$;
--- +goose StatementEnd
-
 -- +goose Down
 DROP SCHEMA ledger CASCADE;
 DROP TABLE ledger_internal.progress;

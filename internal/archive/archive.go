@@ -69,6 +69,85 @@ func openRegular(name string) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
+// Read reads the archive in the first size bytes of r, like [Open].
+func Read(ctx context.Context, r io.ReaderAt, size int64, options Options) (*Archive, error) {
+	o, err := options.prepare()
+	if err != nil {
+		return nil, err
+	}
+	if size > o.limits.ArchiveBytes {
+		return nil, refuse(ErrArchiveTooLarge, hintSeparate, "the file is %d bytes and may be %d", size, o.limits.ArchiveBytes)
+	}
+	from := &source{ctx: ctx, r: r}
+	digest, err := hash(from, size)
+	if err != nil {
+		return nil, err
+	}
+	archive := &Archive{SHA256: digest, Bytes: size}
+	if archive.Executions, err = readExecutions(from, size, o); err != nil {
+		return nil, err
+	}
+	// The documents were read between two equal digests, so they are what the
+	// digest stands for even when somebody else writes to the file.
+	again, err := hash(from, size)
+	if err != nil {
+		return nil, err
+	}
+	if again != digest {
+		return nil, changed("its digest was %s and is %s", digest, again)
+	}
+	return archive, nil
+}
+
+func readExecutions(r io.ReaderAt, size int64, o *prepared) ([]Execution, error) {
+	d, err := readDirectory(r, size, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.locate(r); err != nil {
+		return nil, err
+	}
+	found, err := findExecutions(d.entries, o)
+	if err != nil {
+		return nil, err
+	}
+	documents, err := readEntries(d.entries, wanted(found), o.limits)
+	if err != nil {
+		return nil, err
+	}
+	return found.executions(documents, o.any)
+}
+
+func hash(r io.ReaderAt, size int64) (string, error) {
+	digest := sha256.New()
+	n, err := io.Copy(digest, io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return "", err
+	}
+	if n != size {
+		return "", changed("it had %d bytes and ends after %d", size, n)
+	}
+	return hex.EncodeToString(digest.Sum(nil)), nil
+}
+
+// source is the file that is read. It ends with its context, and its errors
+// are told from an archive's damage.
+type source struct {
+	ctx context.Context
+	r   io.ReaderAt
+}
+
+func (s *source) ReadAt(p []byte, offset int64) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := s.r.ReadAt(p, offset)
+	if err != nil && err != io.EOF { // as io.ReaderAt has it, unwrapped
+		err = unreadable(err)
+	}
+	return n, err
+}
+
 // unreadable marks an error of the operating system. The context's own errors
 // stay what they are.
 func unreadable(err error) error {
@@ -79,76 +158,15 @@ func unreadable(err error) error {
 		"check that the file exists, that you may read it, and that its disk is well")
 }
 
-// Read reads the archive in the first size bytes of r, like [Open].
-func Read(ctx context.Context, r io.ReaderAt, size int64, options Options) (*Archive, error) {
-	o, err := options.prepare()
-	if err != nil {
-		return nil, err
+// readFull reads len(p) bytes at an offset that the caller has checked.
+func readFull(r io.ReaderAt, p []byte, offset int64) error {
+	n, err := r.ReadAt(p, offset)
+	switch {
+	case n == len(p):
+		return nil
+	case errors.Is(err, io.EOF):
+		return changed("it ends before byte %d", offset+int64(len(p)))
+	default:
+		return err
 	}
-	if size > o.limits.ArchiveBytes {
-		return nil, refuse(ErrArchiveTooLarge, "upload documents and logs as separate artifacts",
-			"the file is %d bytes and may be %d", size, o.limits.ArchiveBytes)
-	}
-	digest, err := hash(ctx, r, size)
-	if err != nil {
-		return nil, err
-	}
-	archive := &Archive{SHA256: digest, Bytes: size}
-	if archive.Executions, err = readExecutions(ctx, r, size, o); err != nil {
-		return nil, err
-	}
-	// The documents were read between two equal digests, so they are what the
-	// digest stands for even when somebody else writes to the file.
-	again, err := hash(ctx, r, size)
-	if err != nil {
-		return nil, err
-	}
-	if again != digest {
-		return nil, refuse(ErrArchiveChanged, "wait until the download is complete, then read it again", "its digest was %s and is %s", digest, again)
-	}
-	return archive, nil
-}
-
-func readExecutions(ctx context.Context, r io.ReaderAt, size int64, o *prepared) ([]Execution, error) {
-	d, err := readDirectory(r, size, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.locate(ctx, r); err != nil {
-		return nil, err
-	}
-	found, err := findExecutions(d.entries, o)
-	if err != nil {
-		return nil, err
-	}
-	documents, err := readEntries(ctx, r, d.entries, wanted(found), o)
-	if err != nil {
-		return nil, err
-	}
-	return found.executions(documents, o.any)
-}
-
-func hash(ctx context.Context, r io.ReaderAt, size int64) (string, error) {
-	digest := sha256.New()
-	n, err := io.Copy(digest, &interruptible{ctx: ctx, from: io.NewSectionReader(r, 0, size)})
-	if err != nil {
-		return "", unreadable(err)
-	}
-	if n != size {
-		return "", refuse(ErrArchiveChanged, "wait until the download is complete, then read it again", "it had %d bytes and ends after %d", size, n)
-	}
-	return hex.EncodeToString(digest.Sum(nil)), nil
-}
-
-// interruptible ends with its context.
-type interruptible struct {
-	ctx  context.Context
-	from io.Reader
-}
-
-func (i *interruptible) Read(p []byte) (int, error) {
-	if err := i.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return i.from.Read(p)
 }

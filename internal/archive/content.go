@@ -1,139 +1,106 @@
 package archive
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"compress/flate"
-	"context"
 	"hash/crc32"
 	"io"
 
 	"github.com/cockroachdb/errors"
 )
 
-// unpacker reads entries, one after the other, and counts what comes out.
-type unpacker struct {
-	ctx    context.Context
-	from   io.ReaderAt
-	limits Limits
-
-	packed  *bufio.Reader // flate reads no byte further than it needs from one
-	inflate io.ReadCloser
-	chunk   []byte
-
-	total     int64 // unpacked so far
-	documents int64 // held in memory so far
-}
-
-// chunkBytes is how much is unpacked between two looks at the limits.
-const chunkBytes = 32 << 10
+// copyBytes is how much is unpacked at a time.
+const copyBytes = 32 << 10
 
 // readEntries unpacks and checks every entry, and gives the bytes of those that
-// are wanted, by index.
-func readEntries(ctx context.Context, r io.ReaderAt, entries []entry, wanted map[int]bool, o *prepared) (map[int][]byte, error) {
-	u := &unpacker{ctx: ctx, from: r, limits: o.limits, packed: bufio.NewReader(nil), chunk: make([]byte, chunkBytes)}
-	u.inflate = flate.NewReader(u.packed)
-	documents := make(map[int][]byte, len(wanted))
-	for i := range entries {
-		var keep *bytes.Buffer
-		if wanted[i] {
-			keep = &bytes.Buffer{}
+// are documents, by index.
+func readEntries(entries []entry, documents map[int]bool, limits Limits) (map[int][]byte, error) {
+	var total int64
+	for i := range documents {
+		size := entries[i].size()
+		if size > limits.DocumentBytes {
+			return nil, refuse(ErrArchiveTooLarge, "an arrival is carried whole or not at all: keep large output out of the documents",
+				"the document %q is %d bytes and may be %d", entries[i].Name, size, limits.DocumentBytes)
 		}
-		if err := u.read(&entries[i], keep); err != nil {
+		total += size
+	}
+	if total > limits.DocumentsBytes {
+		return nil, refuse(ErrArchiveTooLarge, "upload fewer executions in one artifact",
+			"its documents are %d bytes together and may be %d", total, limits.DocumentsBytes)
+	}
+	contents := make(map[int][]byte, len(documents))
+	buffer := make([]byte, copyBytes)
+	for i := range entries {
+		keep := io.Discard
+		var content *bytes.Buffer
+		if documents[i] {
+			content = bytes.NewBuffer(make([]byte, 0, entries[i].size()))
+			keep = content
+		}
+		if err := entries[i].read(keep, buffer); err != nil {
 			return nil, err
 		}
-		if keep != nil {
-			documents[i] = keep.Bytes()
+		if content != nil {
+			contents[i] = content.Bytes()
 		}
 	}
-	return documents, nil
+	return contents, nil
 }
 
-// read unpacks an entry, into keep when that is not nil.
-func (u *unpacker) read(e *entry, keep *bytes.Buffer) error {
-	u.packed.Reset(&interruptible{ctx: u.ctx, from: io.NewSectionReader(u.from, e.data, e.packed)})
-	var content io.Reader = u.packed
-	if e.method == methodDeflate {
-		// What flate gives it resets, so the assertion holds; a nil dictionary is none.
-		if err := u.inflate.(flate.Resetter).Reset(u.packed, nil); err != nil {
-			return errors.Wrap(err, "archive: start to unpack")
-		}
-		content = u.inflate
-	}
-	size, crc, err := u.count(e, content, keep)
+// read unpacks an entry. What it claims of itself must hold.
+func (e *entry) read(keep io.Writer, buffer []byte) error {
+	content, err := e.Open()
 	if err != nil {
-		return err
+		return damage(err, "%q", e.Name)
 	}
-	switch _, err := u.packed.ReadByte(); {
-	case err == nil:
-		return refuse(ErrArchiveGarbage, hintForged, "bytes follow the compressed data of %q", e.name)
-	case !errors.Is(err, io.EOF):
-		return unreadable(err)
-	case size != e.size:
-		return refuse(ErrArchiveDamaged, hintForged, "%q unpacks to %d bytes and claims %d", e.name, size, e.size)
-	case crc != e.crc:
-		return refuse(ErrArchiveDamaged, hintDownload, "%q does not have its checksum", e.name)
+	defer content.Close()
+	// archive/zip does not compare a checksum that is 0.
+	sum := crc32.NewIEEE()
+	if _, err := io.CopyBuffer(io.MultiWriter(sum, keep), content, buffer); err != nil {
+		return damage(err, "%q", e.Name)
 	}
-	return nil
-}
-
-// count reads content to its end, within the limits.
-func (u *unpacker) count(e *entry, content io.Reader, keep *bytes.Buffer) (size int64, crc uint32, err error) {
-	for {
-		n, err := content.Read(u.chunk)
-		size += int64(n)
-		u.total += int64(n)
-		if err := u.checkSizes(e, size, keep != nil); err != nil {
-			return 0, 0, err
-		}
-		crc = crc32.Update(crc, crc32.IEEETable, u.chunk[:n])
-		if keep != nil {
-			u.documents += int64(n)
-			if u.documents > u.limits.DocumentsBytes {
-				return 0, 0, refuse(ErrArchiveTooLarge, "upload fewer executions in one artifact",
-					"its documents are more than %d bytes together", u.limits.DocumentsBytes)
-			}
-			keep.Write(u.chunk[:n])
-		}
-		if err != nil {
-			return size, crc, u.checkEnd(e, err)
-		}
-	}
-}
-
-func (u *unpacker) checkSizes(e *entry, size int64, document bool) error {
-	switch {
-	case document && size > u.limits.DocumentBytes:
-		return refuse(ErrArchiveTooLarge, "an arrival is carried whole or not at all: keep large output out of the documents",
-			"the document %q is more than %d bytes", e.name, u.limits.DocumentBytes)
-	case size > u.limits.EntryBytes:
-		return refuse(ErrArchiveTooLarge, hintForged, "%q is more than %d bytes unpacked", e.name, u.limits.EntryBytes)
-	case u.total > u.limits.TotalBytes:
-		return refuse(ErrArchiveTooLarge, hintForged, "it is more than %d bytes unpacked", u.limits.TotalBytes)
-	case isBomb(size, e.packed, u.limits.Ratio):
-		return bomb(e, u.limits.Ratio)
-	case size > e.size:
-		return refuse(ErrArchiveDamaged, hintForged, "%q unpacks to more than the %d bytes that it claims", e.name, e.size)
+	if sum.Sum32() != e.CRC32 {
+		return damage(zip.ErrChecksum, "%q", e.Name)
 	}
 	return nil
 }
 
-// checkEnd tells a content's end from its damage.
-func (u *unpacker) checkEnd(e *entry, err error) error {
+// inflater unpacks one entry at a time. Unlike archive/zip's own it refuses
+// bytes that follow the compressed data.
+type inflater struct {
+	io.ReadCloser
+	packed *bufio.Reader // flate reads no byte further than it needs from one
+}
+
+func newInflater() zip.Decompressor {
+	i := &inflater{packed: bufio.NewReader(nil)}
+	i.ReadCloser = flate.NewReader(i.packed)
+	return func(packed io.Reader) io.ReadCloser {
+		i.packed.Reset(packed)
+		// What flate gives it resets, and only a dictionary could fail.
+		_ = i.ReadCloser.(flate.Resetter).Reset(i.packed, nil)
+		return i
+	}
+}
+
+func (i *inflater) Read(p []byte) (int, error) {
+	n, err := i.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		if _, err = i.packed.ReadByte(); err == nil {
+			err = refuse(ErrArchiveGarbage, hintForged, "bytes follow the compressed data")
+		}
+	}
+	return n, err
+}
+
+// damage is an error of archive/zip or flate. A refusal, an error of the
+// operating system and the context's stay what they are.
+func damage(err error, format string, args ...any) error {
 	var corrupt flate.CorruptInputError
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &corrupt):
-		return refuse(ErrArchiveDamaged, hintDownload, "the compressed data of %q are damaged", e.name)
-	case errors.Is(err, io.EOF):
-		return nil
-	default:
-		return unreadable(err)
+	if errors.IsAny(err, zip.ErrFormat, zip.ErrChecksum, zip.ErrAlgorithm, io.EOF, io.ErrUnexpectedEOF) || errors.As(err, &corrupt) {
+		return errors.WithHint(errors.Mark(errors.Wrapf(errors.Wrapf(err, format, args...), "archive: damaged"), ErrArchiveDamaged), hintDownload)
 	}
-}
-
-// isBomb reports whether size bytes out of packed are beyond the ratio.
-func isBomb(size, packed, ratio int64) bool { return size > RatioFreeBytes && size > packed*ratio }
-
-func bomb(e *entry, ratio int64) error {
-	return refuse(ErrArchiveBomb, hintForged, "%q unpacks to more than %d times its %d bytes", e.name, ratio, e.packed)
+	return errors.Wrapf(err, format, args...)
 }

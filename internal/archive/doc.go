@@ -11,9 +11,17 @@
 // a file is refused as soon as two readers could take it for two different
 // archives: a zip says most things twice, and here both must agree.
 //
+// archive/zip reads the list of entries and the entries; an entry that unpacks
+// to another size than it claims is refused there. What it does not check is
+// checked here, and TestWhatArchiveZipReads shows each case: it believes the
+// list and does not read the header before an entry's data, nor the sizes
+// behind them; it compares no checksum that is 0; it looks neither for bytes
+// that no entry owns (before, between and behind entries, within compressed
+// data, in directories) nor for bytes that two own; it takes the last of two
+// ends; it counts entries modulo 65,536 and bounds nothing before it reads.
+//
 // Failure: every refusal is an error with a sentinel of its own (ErrArchive…),
 // a sentence that names the entry, and a hint. One bad execution refuses the
-// whole archive, so that nobody has to ask which half was published. Sizes
-// are counted while reading; what a header claims is only ever a reason to
-// refuse sooner.
+// whole archive, so that nobody has to ask which half was published. Limits
+// hold what an entry claims, before it is unpacked.
 package archive

@@ -6,6 +6,22 @@ import (
 	"io"
 )
 
+// Signatures of a zip file's records, as they are stored (little endian).
+const (
+	signatureLocal      = 0x04034b50
+	signatureCentral    = 0x02014b50
+	signatureEnd        = 0x06054b50
+	signatureLocator64  = 0x07064b50
+	signatureDescriptor = 0x08074b50
+)
+
+// Sizes of the records at a zip file's end in bytes.
+const (
+	endBytes       = 22 // without its comment
+	locator64Bytes = 20
+	maxComment     = 1<<16 - 1
+)
+
 // endRecord says where the list of entries is.
 type endRecord struct {
 	entries int
@@ -15,7 +31,8 @@ type endRecord struct {
 
 // readEnd finds the record at the archive's end. There must be exactly one
 // that ends with the file: where a reader looks first would decide otherwise
-// which archive it sees.
+// which archive it sees. archive/zip takes the last, and bytes behind it, and
+// tells nothing of what it found.
 func readEnd(r io.ReaderAt, size int64) (endRecord, error) {
 	var head [4]byte
 	if err := readFull(r, head[:min(size, int64(len(head)))], 0); err != nil {

@@ -54,6 +54,7 @@ var (
 const (
 	hintDownload = "download the artifact again and compare its digest; a partial or changed copy is never read"
 	hintRepack   = "pack the files again with a plain zip tool (store or deflate, no encryption, no zip64)"
+	hintSeparate = "upload documents and logs as separate artifacts"
 	hintForged   = "no ordinary tool writes this; look at who made the archive before packing it anew"
 )
 
@@ -61,6 +62,16 @@ const (
 func refuse(sentinel error, hint, format string, args ...any) error {
 	return errors.WithHint(errors.Wrapf(sentinel, format, args...), hint)
 }
+
+// changed refuses a file that is not what it was when reading began.
+func changed(format string, args ...any) error {
+	return refuse(ErrArchiveChanged, "wait until the download is complete, then read it again", format, args...)
+}
+
+// maxExcerptBytes is how much of a hostile name a sentence repeats.
+const maxExcerptBytes = 128
+
+func excerpt(name string) string { return name[:min(len(name), maxExcerptBytes)] }
 
 // errNotObject is what is wrong with a document that is other JSON.
 var errNotObject = errors.New("it is JSON, but no object")

@@ -74,7 +74,7 @@ func findExecutions(entries []entry, o *prepared) (*found, error) {
 func (f *found) sort(o *prepared) (kinds [documentKinds][]int, err error) {
 	for i := range f.entries {
 		e := &f.entries[i]
-		matched := matching(path.Base(e.name), o)
+		matched := matching(path.Base(e.Name), o)
 		if err := refuseDirectories(e, o); err != nil {
 			return kinds, err
 		}
@@ -109,9 +109,9 @@ func matching(base string, o *prepared) []documentKind {
 // refuseDirectories refuses an entry that is, or is in, a directory with a
 // document's name: somebody meant a document there.
 func refuseDirectories(e *entry, o *prepared) error {
-	dir := e.name
+	dir := e.Name
 	if !e.dir {
-		dir = path.Dir(e.name)
+		dir = path.Dir(e.Name)
 	}
 	for ; dir != "."; dir = path.Dir(dir) {
 		if kinds := matching(path.Base(dir), o); len(kinds) > 0 {

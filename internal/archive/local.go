@@ -1,7 +1,7 @@
 package archive
 
 import (
-	"context"
+	"cmp"
 	"encoding/binary"
 	"io"
 	"slices"
@@ -10,26 +10,23 @@ import (
 // locate reads the header before each entry's data. It must say what the list
 // says, and entries must fill the archive without sharing or leaving a byte:
 // what no entry owns is where a second archive hides.
-func (d *directory) locate(ctx context.Context, r io.ReaderAt) error {
+func (d *directory) locate(r io.ReaderAt) error {
 	order := make([]*entry, len(d.entries))
 	for i := range d.entries {
 		order[i] = &d.entries[i]
 		if order[i].offset+localBytes > d.offset {
-			return refuse(ErrArchiveDamaged, hintDownload, "the header of %q is beyond the entries", order[i].name)
+			return refuse(ErrArchiveDamaged, hintDownload, "the header of %q is beyond the entries", order[i].Name)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *entry) int { return int(min(max(a.offset-b.offset, -1), 1)) })
+	slices.SortStableFunc(order, func(a, b *entry) int { return cmp.Compare(a.offset, b.offset) })
 
 	if first := order[0]; first.offset != 0 {
 		return refuse(ErrArchiveGarbage, hintForged, "%d bytes stand before its first entry", first.offset)
 	}
 	for i, e := range order {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		limit, next := d.offset, "its list of entries"
 		if i+1 < len(order) {
-			limit, next = order[i+1].offset, order[i+1].name
+			limit, next = order[i+1].offset, order[i+1].Name
 		}
 		if err := e.readLocal(r, limit, d.offset, next); err != nil {
 			return err
@@ -45,18 +42,17 @@ func (e *entry) readLocal(r io.ReaderAt, limit, end int64, next string) error {
 		return err
 	}
 	if binary.LittleEndian.Uint32(header[:]) != signatureLocal {
-		return refuse(ErrArchiveDamaged, hintDownload, "%q has no header where it should begin", e.name)
+		return refuse(ErrArchiveDamaged, hintDownload, "%q has no header where it should begin", e.Name)
 	}
 	nameLength := int64(binary.LittleEndian.Uint16(header[26:]))
-	extraLength := int64(binary.LittleEndian.Uint16(header[28:]))
-	e.data = e.offset + localBytes + nameLength + extraLength
-	if e.data+e.packed > limit {
-		if e.data+e.packed > end {
-			return refuse(ErrArchiveDamaged, hintDownload, "the data of %q go beyond the entries", e.name)
-		}
-		return refuse(ErrArchiveOverlap, hintForged, "%q and %q", e.name, next)
+	text := make([]byte, nameLength+int64(binary.LittleEndian.Uint16(header[28:])))
+	dataEnd := e.offset + localBytes + int64(len(text)) + e.packed()
+	switch {
+	case dataEnd > end:
+		return refuse(ErrArchiveDamaged, hintDownload, "the data of %q go beyond the entries", e.Name)
+	case dataEnd > limit:
+		return refuse(ErrArchiveOverlap, hintForged, "%q and %q", e.Name, next)
 	}
-	text := make([]byte, nameLength+extraLength)
 	if err := readFull(r, text, e.offset+localBytes); err != nil {
 		return err
 	}
@@ -66,32 +62,36 @@ func (e *entry) readLocal(r io.ReaderAt, limit, end int64, next string) error {
 	if err := e.checkExtra(text[nameLength:]); err != nil {
 		return err
 	}
-	return e.checkGap(r, limit, next)
+	return e.checkGap(r, dataEnd, limit, next)
 }
 
 // checkLocal compares the header with the list's record.
 func (e *entry) checkLocal(header []byte, name string) error {
-	written := e.name
-	if e.dir {
-		written += "/"
+	flags, method := binary.LittleEndian.Uint16(header[6:]), binary.LittleEndian.Uint16(header[8:])
+	if name != e.written() || flags != e.Flags || method != e.Method {
+		return refuse(ErrArchiveDamaged, hintForged, "%q has another name, method or flags in its header (%+q)", e.Name, excerpt(name))
 	}
-	flags := binary.LittleEndian.Uint16(header[6:])
-	if name != written || flags != e.flags || binary.LittleEndian.Uint16(header[8:]) != e.method {
-		return refuse(ErrArchiveDamaged, hintForged, "%q has another name, method or flags in its header (%+q)", e.name, excerpt(name))
+	claims := header[14:26]
+	if binary.LittleEndian.Uint32(claims[4:]) == sentinel32 || binary.LittleEndian.Uint32(claims[8:]) == sentinel32 {
+		return refuse(ErrArchiveZip64, hintRepack, "%q has its sizes elsewhere", e.Name)
 	}
-	crc := binary.LittleEndian.Uint32(header[14:])
-	packed := binary.LittleEndian.Uint32(header[18:])
-	size := binary.LittleEndian.Uint32(header[22:])
-	if packed == sentinel32 || size == sentinel32 {
-		return refuse(ErrArchiveZip64, hintRepack, "%q has its sizes elsewhere", e.name)
-	}
-	// Whoever writes them behind the data leaves here what it does not know yet.
-	later := e.flags&flagDescriptor != 0
-	same := func(here, listed int64) bool { return here == listed || later && here == 0 }
-	if !same(int64(crc), int64(e.crc)) || !same(int64(packed), e.packed) || !same(int64(size), e.size) {
-		return refuse(ErrArchiveDamaged, hintForged, "%q has other sizes or another checksum in its header", e.name)
+	// Whoever writes them behind the data leaves 0 here for what it does not know yet.
+	if !e.claims(claims, e.Flags&flagDescriptor != 0) {
+		return refuse(ErrArchiveDamaged, hintForged, "%q has other sizes or another checksum in its header", e.Name)
 	}
 	return nil
+}
+
+// claims reports whether checksum and sizes, as a zip file has them side by
+// side, are the list's.
+func (e *entry) claims(fields []byte, orZero bool) bool {
+	for i, listed := range []uint32{e.CRC32, uint32(e.packed()), uint32(e.size())} {
+		here := binary.LittleEndian.Uint32(fields[4*i:])
+		if here != listed && !(orZero && here == 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // Sizes of what may follow an entry's data: checksum and sizes, with or
@@ -103,31 +103,28 @@ const (
 	signedDescriptor64Bytes = 24
 )
 
-// checkGap holds that what follows the data is the entry's descriptor or
-// nothing.
-func (e *entry) checkGap(r io.ReaderAt, limit int64, next string) error {
-	gap := limit - e.data - e.packed
-	described := e.flags&flagDescriptor != 0
+// checkGap holds that between the data's end and limit is the entry's
+// descriptor or nothing. archive/zip compares a descriptor's checksum only.
+func (e *entry) checkGap(r io.ReaderAt, dataEnd, limit int64, next string) error {
+	gap := limit - dataEnd
+	described := e.Flags&flagDescriptor != 0
 	switch {
 	case !described && gap == 0:
 		return nil
 	case described && (gap == descriptor64Bytes || gap == signedDescriptor64Bytes):
-		return refuse(ErrArchiveZip64, hintRepack, "%q has long sizes behind its data", e.name)
+		return refuse(ErrArchiveZip64, hintRepack, "%q has long sizes behind its data", e.Name)
 	case described && gap < descriptorBytes:
-		return refuse(ErrArchiveOverlap, hintForged, "the sizes behind %q and %q", e.name, next)
+		return refuse(ErrArchiveOverlap, hintForged, "the sizes behind %q and %q", e.Name, next)
 	case !described || gap != descriptorBytes && gap != signedDescriptorBytes:
-		return refuse(ErrArchiveGarbage, hintForged, "%d bytes stand between %q and %q", gap, e.name, next)
+		return refuse(ErrArchiveGarbage, hintForged, "%d bytes stand between %q and %q", gap, e.Name, next)
 	}
 	descriptor := make([]byte, gap)
-	if err := readFull(r, descriptor, e.data+e.packed); err != nil {
+	if err := readFull(r, descriptor, dataEnd); err != nil {
 		return err
 	}
-	fields := descriptor[gap-descriptorBytes:]
-	if gap == signedDescriptorBytes && binary.LittleEndian.Uint32(descriptor) != signatureDescriptor ||
-		binary.LittleEndian.Uint32(fields) != e.crc ||
-		int64(binary.LittleEndian.Uint32(fields[4:])) != e.packed ||
-		int64(binary.LittleEndian.Uint32(fields[8:])) != e.size {
-		return refuse(ErrArchiveDamaged, hintForged, "%q has other sizes or another checksum behind its data", e.name)
+	signed := gap == descriptorBytes || binary.LittleEndian.Uint32(descriptor) == signatureDescriptor
+	if !signed || !e.claims(descriptor[gap-descriptorBytes:], false) {
+		return refuse(ErrArchiveDamaged, hintForged, "%q has other sizes or another checksum behind its data", e.Name)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/multierr"
 
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 // ErrDifferent: the rebuilt rows are not those of the live views, although the
@@ -27,7 +28,7 @@ type RebuildConfig struct {
 
 	// Accept switches even when rows differ that the same fold version made,
 	// or when the ledger is not the one that the live views were made from.
-	// Without it such a rebuild ends with ErrDifferent or ErrForeignLedger and
+	// Without it such a rebuild ends with ErrDifferent or follow.ErrForeignLedger and
 	// changes nothing.
 	Accept bool
 
@@ -75,8 +76,8 @@ const catchUpWithin = 1000
 // readers go on meanwhile. Whenever it ends early, with an error or with its
 // process, the live views are as they were.
 //
-// Errors: ErrDifferent (the Comparison says where), ErrForeignLedger,
-// ErrDamaged, ErrRebuildRunning, and those of Store and Log, which are not
+// Errors: ErrDifferent (the Comparison says where), follow.ErrForeignLedger,
+// follow.ErrDamaged, ErrRebuildRunning, and those of Store and Log, which are not
 // tried again here.
 func Rebuild(ctx context.Context, config RebuildConfig) (Rebuilt, error) {
 	if config.Log == nil || config.Store == nil {
@@ -136,7 +137,7 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	}
 	_, err = checkLedger(ctx, r.Log, Position{Seq: live.Seq, Stream: stream, Hash: live.Hash})
 	switch {
-	case errors.Is(err, ErrForeignLedger) && r.Accept:
+	case errors.Is(err, follow.ErrForeignLedger) && r.Accept:
 		if err := r.endAtTail(ctx, err); err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func (r *rebuild) endAtTail(ctx context.Context, why error) error {
 	}
 	tail, err := r.Log.Tail(ctx)
 	if err != nil {
-		return asDamage(errors.Wrap(err, "projections: read the end of LEDGER"))
+		return follow.AsDamage(errors.Wrap(err, "projections: read the end of LEDGER"))
 	}
 	if tail.Last == 0 {
 		return errors.WithHint(why, "LEDGER is empty: there is nothing to rebuild from")
@@ -221,13 +222,14 @@ func (r *rebuild) loadUntilClose(ctx context.Context) error {
 
 // load reads the ledger up to and with a sequence into the build.
 func (r *rebuild) load(ctx context.Context, upTo uint64) error {
-	return r.follower.run(ctx, upTo, func(ctx context.Context, b batch) error {
+	r.follower.apply = func(ctx context.Context, b batch) error {
 		if err := r.build.Load(ctx, b.from, b.to, b.changes); err != nil {
 			return errors.Wrapf(err, "projections: load the decisions behind sequence %d up to %d", b.from.Seq, b.to.Seq)
 		}
 		r.Progress(RebuildProgress{Stage: StageLoad, Read: b.to.Seq, Target: upTo})
 		return nil
-	})
+	}
+	return r.follower.run(ctx, upTo)
 }
 
 func (r *rebuild) report(stage RebuildStage, target uint64) {
@@ -276,16 +278,16 @@ func (r *rebuild) rest(ctx context.Context, build, live Position) (Position, *Ch
 	}
 	changes := &Changes{}
 	r.follower.rows, r.follower.held = math.MaxInt, math.MaxInt // all is one batch
-	err := r.follower.run(ctx, upTo, func(_ context.Context, b batch) error {
+	r.follower.apply = func(_ context.Context, b batch) error {
 		changes = b.changes
 		return nil
-	})
-	if err != nil {
+	}
+	if err := r.follower.run(ctx, upTo); err != nil {
 		return Position{}, nil, err
 	}
 	at := r.follower.at
 	if r.fixed == 0 && !at.SameRecord(live) {
-		return Position{}, nil, errors.WithHint(errors.Wrapf(ErrForeignLedger,
+		return Position{}, nil, errors.WithHint(errors.Wrapf(follow.ErrForeignLedger,
 			"the live views hold record hash %s at LEDGER sequence %d, the build has come to %s at %d", live.Hash, live.Seq, at.Hash, at.Seq), hintForeign)
 	}
 	r.result.Position = at

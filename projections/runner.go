@@ -3,12 +3,12 @@ package projections
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/cockroachdb/errors"
 
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 // Config is what a Runner needs. Log, Store and Name are required.
@@ -33,23 +33,11 @@ type noObserver struct{}
 
 func (noObserver) Applied(Position, int, int, time.Duration) {}
 
-const (
-	// defaultRetryDelay is short beside a restart of the other side.
-	defaultRetryDelay = 100 * time.Millisecond
-	// maxRetryDelay bounds how long views stay behind after the other side is
-	// back.
-	maxRetryDelay = 5 * time.Second
-)
-
 // Runner keeps the views of a store up with the ledger. Several may run on one
 // store: each batch is applied by one of them.
 type Runner struct {
 	config Config
-
-	mu       sync.Mutex
-	position Position      // as far as is known
-	ended    error         // why Run returned, while it does not run
-	changed  chan struct{} // closed and replaced when one of these changes
+	status follow.Status[Position] // as far as is known
 }
 
 // NewRunner gives a runner that has not started.
@@ -64,43 +52,29 @@ func NewRunner(config Config) (*Runner, error) {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	if config.RetryDelay == 0 {
-		config.RetryDelay = defaultRetryDelay
+		config.RetryDelay = follow.DefaultRetryDelay
 	}
-	return &Runner{config: config, changed: make(chan struct{})}, nil
+	return &Runner{config: config}, nil
 }
 
 // Run applies the ledger until ctx ends (nil) or the views cannot follow it:
-// ErrForeignLedger, ErrDamaged, ErrAnotherVersion, domain.ErrUnknownRules, or
-// an error of the store that no retry mends. A store or stream that cannot be
-// reached is tried again. Run may be called again after it returned, by one
-// goroutine at a time.
+// follow.ErrForeignLedger, follow.ErrDamaged, ErrAnotherVersion,
+// domain.ErrUnknownRules, or an error of the store that no retry mends. A store
+// or stream that cannot be reached is tried again. Run may be called again
+// after it returned, by one goroutine at a time.
 func (r *Runner) Run(ctx context.Context) error {
-	r.publish(func() { r.ended = nil })
-	err := r.run(ctx)
-	r.publish(func() { r.ended = err })
-	return err
-}
-
-func (r *Runner) run(ctx context.Context) error {
-	delay := r.config.RetryDelay
-	for {
-		before := r.Position()
-		err := r.pass(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case !isTransient(err):
-			return err
-		}
-		if r.Position() != before {
-			delay = r.config.RetryDelay
-		}
-		r.config.Logger.Warn("the views start again from their position", "projection", r.config.Name, "position", r.Position().Seq, "in", delay, "error", err)
-		if !sleep(ctx, delay) {
-			return nil
-		}
-		delay = min(2*delay, maxRetryDelay)
+	r.status.End(nil)
+	retry := follow.Retry{
+		Delay: r.config.RetryDelay, MaxDelay: follow.MaxRetryDelay,
+		Final: func(err error) bool { return !follow.IsTransient(err) },
+		At:    func() uint64 { return r.Position().Seq },
+		Failed: func(err error, pause time.Duration) {
+			r.config.Logger.Warn("the views start again from their position", "projection", r.config.Name, "position", r.Position().Seq, "in", pause, "error", err)
+		},
 	}
+	err := retry.Do(ctx, r.pass)
+	r.status.End(err)
+	return err
 }
 
 // pass is how a runner starts and how it recovers: it finds the position, makes
@@ -122,8 +96,8 @@ func (r *Runner) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	follower := &follower{ledger: r.config.Log, stream: stream, fold: NewFold(r.config.Log), rows: applyRows, at: position}
-	return follower.run(ctx, forever, r.apply)
+	follower := &follower{ledger: r.config.Log, stream: stream, apply: r.apply, fold: NewFold(r.config.Log), rows: applyRows, at: position}
+	return follower.run(ctx, follow.Forever)
 }
 
 func (r *Runner) apply(ctx context.Context, b batch) error {
@@ -139,47 +113,22 @@ func (r *Runner) apply(ctx context.Context, b batch) error {
 	return nil
 }
 
-func (r *Runner) moveTo(position Position) { r.publish(func() { r.position = position }) }
-
-// publish changes what waiters wait for.
-func (r *Runner) publish(change func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	change()
-	close(r.changed)
-	r.changed = make(chan struct{})
+func (r *Runner) moveTo(position Position) {
+	r.status.Update(func(at *Position) { *at = position })
 }
 
 // Name says whose memory of the ledger it is.
 func (r *Runner) Name() string { return r.config.Name }
 
 // Position is how far the views are known to be; zero before Run has asked.
-func (r *Runner) Position() Position {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.position
-}
+func (r *Runner) Position() Position { return r.status.Get() }
 
 // WaitFor waits until the views have read sequence seq, and gives their
 // position then. When ctx ends first, or the runner ended for good, it gives
 // the position reached and why.
 func (r *Runner) WaitFor(ctx context.Context, seq uint64) (Position, error) {
-	for {
-		r.mu.Lock()
-		position, ended, changed := r.position, r.ended, r.changed
-		r.mu.Unlock()
-		switch {
-		case position.Seq >= seq:
-			return position, nil
-		case ended != nil:
-			return position, errors.Wrapf(ended, "projections: %s stopped at sequence %d", r.config.Name, position.Seq)
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return position, errors.Wrapf(ctx.Err(), "projections: %s is at sequence %d, not at %d", r.config.Name, position.Seq, seq)
-		}
-	}
+	position, err := r.status.Wait(ctx, func(at Position) bool { return at.Seq >= seq })
+	return position, errors.Wrapf(err, "projections: %s is at sequence %d, not at %d", r.config.Name, position.Seq, seq)
 }
 
 // Lag is how many decisions the views are behind the ledger's end.
@@ -200,16 +149,4 @@ func (r *Runner) Remembered(ctx context.Context) (seq uint64, hash string, err e
 		return 0, "", errors.Wrapf(err, "projections: ask where %s is", r.config.Name)
 	}
 	return position.Seq, position.Hash, nil
-}
-
-// sleep waits, and reports false when ctx ended first.
-func sleep(ctx context.Context, delay time.Duration) bool {
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 	"github.com/ledgerd/ledgerd/internal/writer"
 	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/projections/projectionstest"
@@ -235,28 +236,28 @@ func TestRunnerStops(t *testing.T) {
 		want   error
 		at     uint64 // where the views are in the end
 	}{
-		{"the end was lost", func(l *projectionstest.Ledger, _ *projectionstest.Model) { l.Log.Truncate(14) }, projections.ErrForeignLedger, 15},
-		{"made anew", func(l *projectionstest.Ledger, _ *projectionstest.Model) { l.Log.Recreate() }, projections.ErrForeignLedger, 15},
+		{"the end was lost", func(l *projectionstest.Ledger, _ *projectionstest.Model) { l.Log.Truncate(14) }, follow.ErrForeignLedger, 15},
+		{"made anew", func(l *projectionstest.Ledger, _ *projectionstest.Model) { l.Log.Recreate() }, follow.ErrForeignLedger, 15},
 		{"history replaced", func(l *projectionstest.Ledger, _ *projectionstest.Model) {
 			l.Log.Replace(15, func(m *events.Message) { m.Data = []byte("{}") })
-		}, projections.ErrForeignLedger, 15},
+		}, follow.ErrForeignLedger, 15},
 		{"read from another stream", func(l *projectionstest.Ledger, m *projectionstest.Model) {
 			position := l.Position(15)
 			position.Stream = "another"
 			m.SetPosition(position)
-		}, projections.ErrForeignLedger, 15},
-		{"the last one is gone", func(l *projectionstest.Ledger, _ *projectionstest.Model) { l.Log.Remove(15) }, projections.ErrDamaged, 15},
-		{"a gap", func(l *projectionstest.Ledger, _ *projectionstest.Model) { l.Log.Remove(20) }, projections.ErrDamaged, 19},
+		}, follow.ErrForeignLedger, 15},
+		{"the last one is gone", func(l *projectionstest.Ledger, _ *projectionstest.Model) { l.Log.Remove(15) }, follow.ErrDamaged, 15},
+		{"a gap", func(l *projectionstest.Ledger, _ *projectionstest.Model) { l.Log.Remove(20) }, follow.ErrDamaged, 19},
 		{"no record", func(l *projectionstest.Ledger, _ *projectionstest.Model) {
 			l.Log.Replace(20, func(m *events.Message) { m.Data = []byte("{}") })
-		}, projections.ErrDamaged, 19},
+		}, follow.ErrDamaged, 19},
 		{"on another subject", func(l *projectionstest.Ledger, _ *projectionstest.Model) {
 			l.Log.Replace(20, func(m *events.Message) { m.Subject = "ledger.decisions.alpha.accepted.cell" })
-		}, projections.ErrDamaged, 19},
-		{"another place", replaceData(func(d *domain.Decision) { d.Index, d.Arrival.Seq = 20, 21 }), projections.ErrDamaged, 19},
-		{"the chain is broken", replaceData(func(d *domain.Decision) { d.Prev = events.GenesisHash }), projections.ErrDamaged, 19},
-		{"the chain breaks behind it", replaceData(func(d *domain.Decision) { d.Detail = "altered" }), projections.ErrDamaged, 20},
-		{"a contradiction", replaceData(func(d *domain.Decision) { d.Accepted = ptr(uint64(3)) }), projections.ErrDamaged, 15},
+		}, follow.ErrDamaged, 19},
+		{"another place", replaceData(func(d *domain.Decision) { d.Index, d.Arrival.Seq = 20, 21 }), follow.ErrDamaged, 19},
+		{"the chain is broken", replaceData(func(d *domain.Decision) { d.Prev = events.GenesisHash }), follow.ErrDamaged, 19},
+		{"the chain breaks behind it", replaceData(func(d *domain.Decision) { d.Detail = "altered" }), follow.ErrDamaged, 20},
+		{"a contradiction", replaceData(func(d *domain.Decision) { d.Accepted = ptr(uint64(3)) }), follow.ErrDamaged, 15},
 		{"later rules", replaceData(func(d *domain.Decision) { d.V = domain.RuleVersion + 1 }), domain.ErrUnknownRules, 19},
 		{"later rules in what is hydrated", replaceOpening(func(m *events.Message) {
 			m.Data = bytes.Replace(m.Data, []byte(`{"v":1,`), []byte(`{"v":2,`), 1)
@@ -265,7 +266,7 @@ func TestRunnerStops(t *testing.T) {
 			index := fmt.Sprintf(`"index":%d,`, m.Seq-1)
 			m.Data = bytes.Replace(m.Data, []byte(index), []byte(`"index":900,`), 1)
 			m.Data = bytes.Replace(m.Data, fmt.Appendf(nil, `{"seq":%d,`, m.Seq), []byte(`{"seq":901,`), 1)
-		}), projections.ErrDamaged, 15},
+		}), follow.ErrDamaged, 15},
 		{"another fold", func(_ *projectionstest.Ledger, m *projectionstest.Model) { m.SetVersion(projections.FoldVersion + 1) },
 			projections.ErrAnotherVersion, 15},
 	} {

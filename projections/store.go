@@ -4,16 +4,12 @@ import (
 	"context"
 
 	"github.com/cockroachdb/errors"
+
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 // Errors of a Store. Test with errors.Is.
 var (
-	// ErrMoved: the stored position is not the expected one. Nothing was
-	// written. Read the position and go on from there.
-	ErrMoved = errors.New("projections: the views moved past the expected position")
-	// ErrUnavailable: the database cannot be reached just now. Whether a write
-	// was stored is unknown; the position tells.
-	ErrUnavailable = errors.New("projections: the database is unavailable")
 	// ErrAnotherVersion: the live views were made by another fold version.
 	// They are rebuilt before they are served.
 	ErrAnotherVersion = errors.New("projections: the views were made by another version")
@@ -21,20 +17,18 @@ var (
 	ErrRebuildRunning = errors.New("projections: a rebuild of these views is running already")
 )
 
-// Position is how far a set of views has read the ledger.
-type Position struct {
-	Seq    uint64 `json:"seq"`    // LEDGER sequence of the last decision in the rows, 0 before the first
-	Stream string `json:"stream"` // identity of the stream that it was read from, "" before the first
-	Hash   string `json:"hash"`   // lower hex SHA-256 of that decision's record, "" before the first
-}
+// Words of [follow] that the contract of stores is written in.
+type (
+	Position = follow.Position
+	Step     = follow.Step
+	Fault    = follow.Fault
+)
 
-// AsOf is the ledger index of the last decision in the rows, -1 before the
-// first.
-func (p Position) AsOf() int64 { return int64(p.Seq) - 1 }
-
-// SameRecord reports whether two positions are behind the same record,
-// whatever stream it was read from: a stream that was copied is another one.
-func (p Position) SameRecord(other Position) bool { return p.Seq == other.Seq && p.Hash == other.Hash }
+// Errors of [follow] that stores answer with.
+var (
+	ErrMoved       = follow.ErrMoved
+	ErrUnavailable = follow.ErrUnavailable
+)
 
 // Store keeps the views. Implementations: store/sqlite and store/postgres;
 // both pass storetest.Conformance. A Store is safe for concurrent use.
@@ -131,9 +125,6 @@ type Difference struct {
 	Built string `json:"built"` // the row as JSON, "" when the build lacks it
 }
 
-// Step is a moment at which a crash would matter.
-type Step string
-
 // Steps at which a [Fault] is asked.
 const (
 	BeforeApplyCommit  Step = "before the commit of an apply"
@@ -142,15 +133,3 @@ const (
 	BeforeSwitchCommit Step = "before the commit of a switch"
 	AfterSwitchCommit  Step = "after the commit of a switch"
 )
-
-// Fault is a hook for tests: what it answers fails the step. An error after a
-// commit is a lost acknowledgement.
-type Fault func(Step) error
-
-// At asks the hook, if there is one.
-func (f Fault) At(step Step) error {
-	if f == nil {
-		return nil
-	}
-	return f(step)
-}

@@ -75,6 +75,18 @@ func (e *edge) take() []Tile {
 	return tiles
 }
 
+// clone gives an edge that can grow apart, without the tiles that wait for a
+// take.
+func (e *edge) clone() *edge {
+	other := &edge{size: e.size}
+	for level, partial := range e.partial {
+		if len(partial) > 0 {
+			other.partial[level] = append(make([]byte, 0, TileWidth*tlog.HashSize), partial...)
+		}
+	}
+	return other
+}
+
 // root is the tree's.
 func (e *edge) root() (tlog.Hash, error) {
 	return tlog.TreeHash(e.size, hashReader(func(ids []TileID) ([][]byte, error) {

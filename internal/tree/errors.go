@@ -51,8 +51,6 @@ const (
 		"and bring the streams back with `ledgerd restore`"
 	hintKey = "bring the directory keys back from a backup. If it is lost for good, move tree.sqlite away: heads are then signed " +
 		"with the new key; old receipts verify with the old public key only"
-	hintLedger = "nothing was changed and the tree can still be read; check the streams with `ledgerd verify` and bring them back with " +
-		"`ledgerd restore`"
 )
 
 func treeDamaged(format string, args ...any) error {

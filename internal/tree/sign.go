@@ -6,6 +6,8 @@ import (
 
 	"github.com/cockroachdb/errors"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 // sign signs the tree as it grows, until something fails.
@@ -26,59 +28,42 @@ func (t *Tree) sign(ctx context.Context) error {
 // waitToSign waits until there is something to sign and the interval has
 // passed, and gives the tree as it is then.
 func (t *Tree) waitToSign(ctx context.Context, last time.Time) (State, error) {
-	for {
-		t.mu.Lock()
-		state, wanted, changed := t.state, t.wantsHead(), t.changed
-		t.mu.Unlock()
-		pause := time.Until(last.Add(t.config.HeadInterval))
-		switch {
-		case wanted && pause <= 0:
-			return state, nil
-		case wanted:
-			if !sleep(ctx, pause) {
-				return State{}, ctx.Err()
-			}
-		default:
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return State{}, ctx.Err()
-			}
-		}
+	if _, err := t.status.Wait(ctx, t.wantsHead); err != nil {
+		return State{}, err
 	}
+	if pause := time.Until(last.Add(t.config.HeadInterval)); pause > 0 && !follow.Sleep(ctx, pause) {
+		return State{}, ctx.Err()
+	}
+	s, err := t.status.Wait(ctx, t.wantsHead) // the tree as it is now
+	return s.state, err
 }
 
 // signLast signs what is stored when the tree is told to end, so that every
 // decision can have a receipt while no daemon runs. When it fails the next
 // start does it.
 func (t *Tree) signLast(ctx context.Context) {
-	t.mu.Lock()
-	state, wanted := t.state, t.wantsHead()
-	t.mu.Unlock()
-	if !wanted {
+	s := t.status.Get()
+	if !t.wantsHead(s) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signLastTimeout)
 	defer cancel()
-	if err := t.signState(ctx, state); err != nil {
+	if err := t.signState(ctx, s.state); err != nil {
 		t.config.Logger.Warn("the last decisions are not below a signed head yet; the next start signs one", "error", err)
 	}
 }
 
 // wantsHead reports whether the tree is beyond the last head, or the last head
-// is of another key; the lock is held. A tree that is being made again has
+// is of another key. A tree that is being made again has
 // heads before it, and wants none.
-func (t *Tree) wantsHead() bool {
-	size := t.state.Size()
-	return t.loaded && (t.head.Note == "" || size > t.head.Size || size == t.head.Size && t.head.Key != t.keys.Current())
+func (t *Tree) wantsHead(s status) bool {
+	size := s.state.Size()
+	return s.loaded && (s.head.Note == "" || size > s.head.Size || size == s.head.Size && s.head.Key != t.keys.Current())
 }
 
 // signState signs one state, if it continues the last head.
 func (t *Tree) signState(ctx context.Context, state State) error {
-	t.mu.Lock()
-	before := t.head
-	t.mu.Unlock()
-	if err := t.continues(ctx, before.Head, state); err != nil {
+	if err := t.continues(ctx, t.status.Get().head.Head, state); err != nil {
 		return err
 	}
 	head, err := SignHead(t.keys.Signer, state.Size(), state.Root)
@@ -91,7 +76,7 @@ func (t *Tree) signState(ctx context.Context, state State) error {
 	if err := t.store.AddHead(ctx, kept); err != nil {
 		return errors.Wrapf(err, "tree: keep the head of %d records", head.Size)
 	}
-	t.publish(func() { t.head = kept })
+	t.status.Update(func(s *status) { s.head = kept })
 	t.config.Observer.Signed(kept)
 	return nil
 }

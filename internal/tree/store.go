@@ -6,12 +6,12 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/ledgerd/ledgerd/projections"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 // State is how far a tree has read the ledger, and its root there.
 type State struct {
-	projections.Position
+	follow.Position
 	Root tlog.Hash // of the tree over that many records; EmptyRoot before the first
 }
 
@@ -45,8 +45,8 @@ type Store interface {
 	State(ctx context.Context) (State, error)
 
 	// Append puts tiles in place of those with their ids and moves the state
-	// from from to to, in one transaction. Errors: projections.ErrMoved when the
-	// state is not from, projections.ErrUnavailable.
+	// from from to to, in one transaction. Errors: follow.ErrMoved when the
+	// state is not from, follow.ErrUnavailable.
 	Append(ctx context.Context, from, to State, tiles []Tile) error
 
 	// Tiles gives the hashes of tiles, in the order of ids, nil where there is
@@ -55,7 +55,7 @@ type Store interface {
 
 	// AddHead keeps a head for good. A head that is there already is no error.
 	// Errors: ErrSplitView when another root was signed for its size,
-	// projections.ErrUnavailable.
+	// follow.ErrUnavailable.
 	AddHead(ctx context.Context, head KeptHead) error
 
 	// Heads gives the heads with sizes above after, smallest first, at most
@@ -73,10 +73,10 @@ type Store interface {
 	Close() error
 }
 
-// Steps at which a projections.Fault is asked.
+// Steps at which a follow.Fault is asked.
 const (
-	BeforeAppendCommit projections.Step = "before the commit of an append to the tree"
-	AfterAppendCommit  projections.Step = "after the commit of an append to the tree"
-	BeforeHeadCommit   projections.Step = "before the commit of a head"
-	AfterHeadCommit    projections.Step = "after the commit of a head"
+	BeforeAppendCommit follow.Step = "before the commit of an append to the tree"
+	AfterAppendCommit  follow.Step = "after the commit of an append to the tree"
+	BeforeHeadCommit   follow.Step = "before the commit of a head"
+	AfterHeadCommit    follow.Step = "after the commit of a head"
 )

@@ -4,13 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/cockroachdb/errors"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 // Config is what a Tree needs. Log, Store and Keys with a signer are required.
@@ -50,13 +50,8 @@ const (
 	// MaxHeadInterval bounds how long a decision can be without a head.
 	MaxHeadInterval = time.Minute
 
-	// defaultRetryDelay is short beside a restart of the other side.
-	defaultRetryDelay = 100 * time.Millisecond
 	// signLastTimeout bounds what the end waits for.
 	signLastTimeout = 2 * time.Second
-	// maxRetryDelay bounds how long the tree stays behind after the other side
-	// is back.
-	maxRetryDelay = 5 * time.Second
 )
 
 // Tree follows the ledger and signs heads. One process writes a tree, which
@@ -65,13 +60,14 @@ type Tree struct {
 	*Reader
 	config Config
 	ready  chan struct{} // closed when the ledger was found to continue the tree
+	status follow.Status[status]
+}
 
-	mu      sync.Mutex
-	loaded  bool          // state is what is stored
-	state   State         // as far as is known
-	head    KeptHead      // the last one, as far as is known
-	ended   error         // why Run returned, while it does not run
-	changed chan struct{} // closed and replaced when one of these changes
+// status is how far a tree is known to be.
+type status struct {
+	loaded bool // state is what is stored
+	state  State
+	head   KeptHead // the last one
 }
 
 // Open gives a tree that has not started, after it has computed the stored
@@ -94,13 +90,13 @@ func Open(ctx context.Context, config Config) (*Tree, error) {
 		config.HeadInterval = DefaultHeadInterval
 	}
 	if config.RetryDelay == 0 {
-		config.RetryDelay = defaultRetryDelay
+		config.RetryDelay = follow.DefaultRetryDelay
 	}
 	reader, err := NewReader(config.Store, config.Keys, config.Log)
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Reader: reader, config: config, ready: make(chan struct{}), changed: make(chan struct{})}
+	t := &Tree{Reader: reader, config: config, ready: make(chan struct{})}
 	_, _, _, err = t.load(ctx)
 	return t, err
 }
@@ -147,12 +143,12 @@ func (r *Reader) lastRoot(ctx context.Context, size int64) (KeptHead, error) {
 }
 
 // Run follows the ledger until ctx ends (nil) or the tree cannot:
-// projections.ErrForeignLedger, projections.ErrDamaged, ErrRewritten,
-// ErrTreeDamaged, or an error of the store that no retry mends. A store or
-// stream that cannot be reached is tried again. Run may be called again after
-// it returned, by one goroutine at a time.
+// follow.ErrForeignLedger, follow.ErrDamaged, ErrRewritten, ErrTreeDamaged, or
+// an error of the store that no retry mends. A store or stream that cannot be
+// reached is tried again. Run may be called again after it returned, by one
+// goroutine at a time.
 func (t *Tree) Run(ctx context.Context) error {
-	t.publish(func() { t.ended = nil })
+	t.status.End(nil)
 	parts, partsCtx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return t.persist(partsCtx, "follow the ledger", t.pass) })
 	parts.Go(func() error { return t.persist(partsCtx, "sign tree heads", t.sign) })
@@ -160,56 +156,25 @@ func (t *Tree) Run(ctx context.Context) error {
 	err := parts.Wait()
 	if ctx.Err() != nil {
 		t.signLast(ctx)
-		t.publish(func() { t.ended = ErrStopped })
+		t.status.End(ErrStopped)
 		return nil
 	}
-	t.publish(func() { t.ended = err })
+	t.status.End(err)
 	return err
 }
 
 // persist does something again until it succeeds, fails for good, or ctx ends
 // (nil).
 func (t *Tree) persist(ctx context.Context, what string, do func(context.Context) error) error {
-	delay := t.config.RetryDelay
-	for {
-		before := t.State().Seq
-		err := do(ctx)
-		switch {
-		case err == nil || ctx.Err() != nil:
-			return nil
-		case !isTransient(err):
-			return err
-		}
-		if t.State().Seq != before {
-			delay = t.config.RetryDelay
-		}
-		t.config.Logger.Warn("the tree starts again from what is stored", "doing", what, "size", t.State().Size(), "in", delay, "error", err)
-		if !sleep(ctx, delay) {
-			return nil
-		}
-		delay = min(2*delay, maxRetryDelay)
+	retry := follow.Retry{
+		Delay: t.config.RetryDelay, MaxDelay: follow.MaxRetryDelay,
+		Final: func(err error) bool { return !follow.IsTransient(err) },
+		At:    func() uint64 { return t.State().Seq },
+		Failed: func(err error, pause time.Duration) {
+			t.config.Logger.Warn("the tree starts again from what is stored", "doing", what, "size", t.State().Size(), "in", pause, "error", err)
+		},
 	}
-}
-
-// sleep waits, and reports false when ctx ended first.
-func sleep(ctx context.Context, delay time.Duration) bool {
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
-// publish changes what waiters wait for.
-func (t *Tree) publish(change func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	change()
-	close(t.changed)
-	t.changed = make(chan struct{})
+	return retry.Do(ctx, do)
 }
 
 // markReady is called by the first pass that found the ledger as it must be.
@@ -226,52 +191,20 @@ func (t *Tree) markReady() {
 func (t *Tree) Ready() <-chan struct{} { return t.ready }
 
 // State is how far the tree is known to be.
-func (t *Tree) State() State {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.state
-}
+func (t *Tree) State() State { return t.status.Get().state }
 
 // WaitForHead waits until a signed head covers size records, and gives it.
 // When ctx ends first, or the tree ended for good, it says why.
 func (t *Tree) WaitForHead(ctx context.Context, size int64) (KeptHead, error) {
-	for {
-		t.mu.Lock()
-		head, ended, changed := t.head, t.ended, t.changed
-		t.mu.Unlock()
-		switch {
-		case head.Note != "" && head.Size >= size:
-			return head, nil
-		case ended != nil:
-			return head, errors.Wrapf(ended, "tree: the tree stopped at a head of %d records", head.Size)
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return head, errors.Wrapf(ctx.Err(), "tree: the last head has %d records, not %d", head.Size, size)
-		}
-	}
+	s, err := t.status.Wait(ctx, func(s status) bool { return s.head.Note != "" && s.head.Size >= size })
+	return s.head, errors.Wrapf(err, "tree: the last head has %d records, not %d", s.head.Size, size)
 }
 
 // WaitFor waits until the stored tree has size records. When ctx ends first, or
 // the tree ended for good, it says why.
 func (t *Tree) WaitFor(ctx context.Context, size int64) (State, error) {
-	for {
-		t.mu.Lock()
-		state, loaded, ended, changed := t.state, t.loaded, t.ended, t.changed
-		t.mu.Unlock()
-		switch {
-		case loaded && state.Size() >= size:
-			return state, nil
-		case ended != nil:
-			return state, errors.Wrapf(ended, "tree: the tree stopped at %d records", state.Size())
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return state, errors.Wrapf(ctx.Err(), "tree: the tree has %d records, not %d", state.Size(), size)
-		}
-	}
+	s, err := t.status.Wait(ctx, func(s status) bool { return s.loaded && s.state.Size() >= size })
+	return s.state, errors.Wrapf(err, "tree: the tree has %d records, not %d", s.state.Size(), size)
 }
 
 // Name says whose memory of the ledger it is.

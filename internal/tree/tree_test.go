@@ -15,10 +15,10 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 	"github.com/ledgerd/ledgerd/internal/tree"
 	"github.com/ledgerd/ledgerd/internal/tree/treestore"
 	"github.com/ledgerd/ledgerd/internal/writer"
-	"github.com/ledgerd/ledgerd/projections"
 )
 
 var _ writer.Memory = (*tree.Tree)(nil)
@@ -89,18 +89,18 @@ func (o observer) Signed(head tree.KeptHead) {
 func TestLosesAndDoublesNothing(t *testing.T) {
 	for _, row := range []struct {
 		name string
-		step projections.Step
+		step follow.Step
 		err  error
 	}{
-		{"append: away before the commit", tree.BeforeAppendCommit, projections.ErrUnavailable},
-		{"append: acknowledgement lost", tree.AfterAppendCommit, projections.ErrUnavailable},
-		{"append: another process was faster", tree.BeforeAppendCommit, projections.ErrMoved},
-		{"head: away before the commit", tree.BeforeHeadCommit, projections.ErrUnavailable},
-		{"head: acknowledgement lost", tree.AfterHeadCommit, projections.ErrUnavailable},
+		{"append: away before the commit", tree.BeforeAppendCommit, follow.ErrUnavailable},
+		{"append: acknowledgement lost", tree.AfterAppendCommit, follow.ErrUnavailable},
+		{"append: another process was faster", tree.BeforeAppendCommit, follow.ErrMoved},
+		{"head: away before the commit", tree.BeforeHeadCommit, follow.ErrUnavailable},
+		{"head: acknowledgement lost", tree.AfterHeadCommit, follow.ErrUnavailable},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var asked atomic.Int32
-			store := newStore(t, treestore.WithFault(func(step projections.Step) error {
+			store := newStore(t, treestore.WithFault(func(step follow.Step) error {
 				if step != row.step || asked.Add(1)%2 == 0 {
 					return nil
 				}
@@ -151,10 +151,10 @@ func TestSimulation(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var mu sync.Mutex
 		faults := rand.New(rand.NewPCG(seed, 2))
-		store := newStore(t, treestore.WithFault(func(projections.Step) error {
+		store := newStore(t, treestore.WithFault(func(follow.Step) error {
 			mu.Lock()
 			defer mu.Unlock()
-			return []error{nil, nil, nil, nil, projections.ErrUnavailable, projections.ErrMoved}[faults.IntN(6)]
+			return []error{nil, nil, nil, nil, follow.ErrUnavailable, follow.ErrMoved}[faults.IntN(6)]
 		}))
 		l := newLedger(t, 0)
 		keys := newKeys(t)
@@ -204,15 +204,15 @@ func TestStopsAtForeignOrDamagedLedgers(t *testing.T) {
 		want   error
 		at     uint64 // where the tree is in the end
 	}{
-		{"the end was lost", func(l *ledger) { l.Truncate(14) }, projections.ErrForeignLedger, 15},
-		{"made anew", func(l *ledger) { l.Recreate() }, projections.ErrForeignLedger, 15},
-		{"history replaced", func(l *ledger) { swap(l, 15, func(d *domain.Decision) { d.Detail = "altered" }) }, projections.ErrForeignLedger, 15},
-		{"the last one is gone", func(l *ledger) { l.Remove(15) }, projections.ErrDamaged, 15},
-		{"a gap", func(l *ledger) { l.Remove(20) }, projections.ErrDamaged, 19},
-		{"no record", func(l *ledger) { l.Replace(20, func(m *events.Message) { m.Data = []byte("{}") }) }, projections.ErrDamaged, 19},
-		{"another place", func(l *ledger) { swap(l, 20, func(d *domain.Decision) { d.Index, d.Arrival.Seq = 20, 21 }) }, projections.ErrDamaged, 19},
-		{"the chain is broken", func(l *ledger) { swap(l, 20, func(d *domain.Decision) { d.Prev = events.GenesisHash }) }, projections.ErrDamaged, 19},
-		{"the chain breaks behind it", func(l *ledger) { swap(l, 20, func(d *domain.Decision) { d.Detail = "altered" }) }, projections.ErrDamaged, 20},
+		{"the end was lost", func(l *ledger) { l.Truncate(14) }, follow.ErrForeignLedger, 15},
+		{"made anew", func(l *ledger) { l.Recreate() }, follow.ErrForeignLedger, 15},
+		{"history replaced", func(l *ledger) { swap(l, 15, func(d *domain.Decision) { d.Detail = "altered" }) }, follow.ErrForeignLedger, 15},
+		{"the last one is gone", func(l *ledger) { l.Remove(15) }, follow.ErrDamaged, 15},
+		{"a gap", func(l *ledger) { l.Remove(20) }, follow.ErrDamaged, 19},
+		{"no record", func(l *ledger) { l.Replace(20, func(m *events.Message) { m.Data = []byte("{}") }) }, follow.ErrDamaged, 19},
+		{"another place", func(l *ledger) { swap(l, 20, func(d *domain.Decision) { d.Index, d.Arrival.Seq = 20, 21 }) }, follow.ErrDamaged, 19},
+		{"the chain is broken", func(l *ledger) { swap(l, 20, func(d *domain.Decision) { d.Prev = events.GenesisHash }) }, follow.ErrDamaged, 19},
+		{"the chain breaks behind it", func(l *ledger) { swap(l, 20, func(d *domain.Decision) { d.Detail = "altered" }) }, follow.ErrDamaged, 20},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			l := newLedger(t, 15)
@@ -282,13 +282,13 @@ func TestAHeadIsAMemoryOfItsOwn(t *testing.T) {
 				other.Publish(events.Outgoing{Subject: "ledger.decisions._._._", Data: record})
 			}
 			return other
-		}, projections.ErrForeignLedger},
+		}, follow.ErrForeignLedger},
 		{"another history as long", func(t *testing.T) *ledger {
 			other := newLedger(t, 300)
 			other.Publish(other.next("another"))
 			other.grow(299)
 			return other
-		}, projections.ErrForeignLedger},
+		}, follow.ErrForeignLedger},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			merkle, stop := start(t, tree.Config{Log: row.other(t), Store: emptied(t), Keys: keys})

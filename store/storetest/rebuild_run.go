@@ -9,12 +9,13 @@ import (
 	"github.com/cockroachdb/errors"
 
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/projections/projectionstest"
 )
 
-// follow runs a Runner on a store until the test ends it.
-func follow(t *testing.T, log events.Log, store projections.Store) (runner *projections.Runner, stop func()) {
+// runViews runs a Runner on a store until the test ends it.
+func runViews(t *testing.T, log events.Log, store projections.Store) (runner *projections.Runner, stop func()) {
 	t.Helper()
 	runner, err := projections.NewRunner(projections.Config{Log: log, Store: store, Name: "views"})
 	if err != nil {
@@ -36,7 +37,7 @@ func follow(t *testing.T, log events.Log, store projections.Store) (runner *proj
 func testRunAndRebuild(t *testing.T, db Database) {
 	ledger := projectionstest.Random(t, 41, 80)
 	store := open(t, db)
-	runner, stopRunner := follow(t, ledger.Log, store)
+	runner, stopRunner := runViews(t, ledger.Log, store)
 	defer stopRunner()
 	if _, err := runner.WaitFor(contextFor(t), ledger.Last()); err != nil {
 		t.Fatalf("%+v", err)
@@ -138,7 +139,7 @@ func testRebuildVersion(t *testing.T, db Database) {
 		}
 		same(t, modelAt(t, ledger, at), store, questions(storyCampaigns, projections.Page{}))
 	}
-	runner, stop := follow(t, ledger.Log, store)
+	runner, stop := runViews(t, ledger.Log, store)
 	defer stop()
 	if _, err := runner.WaitFor(contextFor(t), ledger.Last()); err != nil {
 		t.Fatalf("%+v", err)
@@ -163,7 +164,7 @@ func testRebuildLedger(t *testing.T, db Database) {
 		records = append(records, events.NewDecisionMessage(d, message.Data, "epoch", "host"))
 	}
 	ledger.Log.Recreate()
-	if _, err := projections.Rebuild(contextFor(t), config); !errors.Is(err, projections.ErrForeignLedger) {
+	if _, err := projections.Rebuild(contextFor(t), config); !errors.Is(err, follow.ErrForeignLedger) {
 		t.Errorf("from an empty ledger: %v", err)
 	}
 	ledger.Log.Publish(records...)
@@ -174,11 +175,11 @@ func testRebuildLedger(t *testing.T, db Database) {
 	same(t, modelAt(t, ledger, 20), store, questions(storyCampaigns, projections.Page{}))
 
 	ledger.Log.Truncate(15)
-	if _, err := projections.Rebuild(contextFor(t), config); !errors.Is(err, projections.ErrForeignLedger) || len(errors.GetAllHints(err)) == 0 {
+	if _, err := projections.Rebuild(contextFor(t), config); !errors.Is(err, follow.ErrForeignLedger) || len(errors.GetAllHints(err)) == 0 {
 		t.Errorf("from a shorter ledger: %v", err)
 	}
 	config.Accept, config.Views = true, []projections.View{projections.ViewUsage}
-	if _, err := projections.Rebuild(contextFor(t), config); !errors.Is(err, projections.ErrForeignLedger) {
+	if _, err := projections.Rebuild(contextFor(t), config); !errors.Is(err, follow.ErrForeignLedger) {
 		t.Errorf("one view from a shorter ledger: %v", err)
 	}
 	config.Views = nil
@@ -189,7 +190,7 @@ func testRebuildLedger(t *testing.T, db Database) {
 	same(t, modelAt(t, ledger, 15), store, questions(storyCampaigns, projections.Page{}))
 
 	ledger.Log.Remove(9)
-	if _, err := projections.Rebuild(contextFor(t), config); !errors.Is(err, projections.ErrDamaged) {
+	if _, err := projections.Rebuild(contextFor(t), config); !errors.Is(err, follow.ErrDamaged) {
 		t.Errorf("from a damaged ledger: %v", err)
 	}
 	same(t, modelAt(t, ledger, 15), store, questions(storyCampaigns, projections.Page{}))

@@ -7,8 +7,8 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/ledgerd/ledgerd/internal/follow"
 	"github.com/ledgerd/ledgerd/internal/tree"
-	"github.com/ledgerd/ledgerd/projections"
 )
 
 // primaryCode is the part of a result code that says what went wrong; the rest
@@ -30,10 +30,10 @@ func classify(ctx context.Context, err error, what string) error {
 	}
 	switch failed.Code() & primaryCode {
 	case sqlite3.SQLITE_FULL:
-		return errors.WithHint(errors.Mark(err, projections.ErrUnavailable), "the disk is full: make room, the tree goes on by itself")
+		return errors.WithHint(errors.Mark(err, follow.ErrUnavailable), "the disk is full: make room, the tree goes on by itself")
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM,
 		sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT:
-		return errors.Mark(err, projections.ErrUnavailable)
+		return errors.Mark(err, follow.ErrUnavailable)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return errors.WithHint(errors.Mark(err, tree.ErrTreeDamaged),
 			"the file of the tree is damaged, and the signed heads in it are the memory of what was promised: bring tree.sqlite back from a copy "+

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/multierr"
 	_ "modernc.org/sqlite" // the driver
 
+	"github.com/ledgerd/ledgerd/internal/follow"
 	"github.com/ledgerd/ledgerd/internal/tree"
-	"github.com/ledgerd/ledgerd/projections"
 )
 
 // FileName is the database in a data directory.
@@ -33,7 +33,7 @@ const (
 type Store struct {
 	writer *sql.DB // one connection, whose transactions lock at once
 	reader *sql.DB // query_only
-	fault  projections.Fault
+	fault  follow.Fault
 }
 
 var _ tree.Store = (*Store)(nil)
@@ -42,7 +42,7 @@ var _ tree.Store = (*Store)(nil)
 type Option func(*Store)
 
 // WithFault sets a hook for tests.
-func WithFault(fault projections.Fault) Option { return func(s *Store) { s.fault = fault } }
+func WithFault(fault follow.Fault) Option { return func(s *Store) { s.fault = fault } }
 
 // File is where a data directory's tree is.
 func File(dataDir string) string { return filepath.Join(dataDir, FileName) }

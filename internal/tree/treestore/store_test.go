@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/ledgerd/ledgerd/internal/follow"
 	"github.com/ledgerd/ledgerd/internal/tree"
 	"github.com/ledgerd/ledgerd/internal/tree/treestore"
-	"github.com/ledgerd/ledgerd/projections"
 )
 
 func open(t *testing.T, path string, options ...treestore.Option) *treestore.Store {
@@ -30,7 +30,7 @@ func stateAt(seq uint64) tree.State {
 	if seq == 0 {
 		return tree.State{Root: tree.EmptyRoot}
 	}
-	return tree.State{Position: projections.Position{Seq: seq, Stream: "stream", Hash: "hash"}, Root: tlog.Hash{byte(seq)}}
+	return tree.State{Position: follow.Position{Seq: seq, Stream: "stream", Hash: "hash"}, Root: tlog.Hash{byte(seq)}}
 }
 
 func tile(level int, n int64, hashes int) tree.Tile {
@@ -49,7 +49,7 @@ func TestAppendMovesAllOrNothing(t *testing.T) {
 	other.Root = tlog.Hash{}
 	for _, from := range []tree.State{stateAt(0), stateAt(7), other} {
 		err := store.Append(t.Context(), from, stateAt(300), []tree.Tile{tile(0, 0, 3)})
-		if !errors.Is(err, projections.ErrMoved) || len(errors.GetAllHints(err)) == 0 {
+		if !errors.Is(err, follow.ErrMoved) || len(errors.GetAllHints(err)) == 0 {
 			t.Errorf("from %d: %+v", from.Seq, err)
 		}
 	}
@@ -75,14 +75,14 @@ func TestAppendMovesAllOrNothing(t *testing.T) {
 func TestFaults(t *testing.T) {
 	told := errors.New("test: told")
 	for _, row := range []struct {
-		step projections.Step
+		step follow.Step
 		seq  uint64
 		head int
 	}{
 		{tree.BeforeAppendCommit, 0, 1}, {tree.AfterAppendCommit, 7, 1},
 		{tree.BeforeHeadCommit, 7, 0}, {tree.AfterHeadCommit, 7, 1},
 	} {
-		store := open(t, filepath.Join(t.TempDir(), treestore.FileName), treestore.WithFault(func(step projections.Step) error {
+		store := open(t, filepath.Join(t.TempDir(), treestore.FileName), treestore.WithFault(func(step follow.Step) error {
 			if step == row.step {
 				return told
 			}

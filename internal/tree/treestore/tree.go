@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/errors"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/ledgerd/ledgerd/internal/follow"
 	"github.com/ledgerd/ledgerd/internal/tree"
-	"github.com/ledgerd/ledgerd/projections"
 )
 
 // State is how far the tree is.
@@ -64,7 +64,7 @@ func move(ctx context.Context, tx *sql.Tx, from, to tree.State) error {
 	if err != nil {
 		return err
 	}
-	return errors.WithHint(errors.Wrapf(projections.ErrMoved, "expected the tree at %d records, found %d", from.Seq, found.Seq),
+	return errors.WithHint(errors.Wrapf(follow.ErrMoved, "expected the tree at %d records, found %d", from.Seq, found.Seq),
 		"another process moved the tree on; nothing was lost")
 }
 

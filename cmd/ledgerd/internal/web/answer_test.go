@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/errors"
 
 	"github.com/ledgerd/ledgerd/cmd/ledgerd/internal/web"
+	"github.com/ledgerd/ledgerd/internal/follow"
 	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/projections/projectionstest"
 )
@@ -75,7 +76,7 @@ func TestAtIsKeptEvenWhenTheViewsAreBehindTheirWord(t *testing.T) {
 // TestAtOfViewsThatStopped: waiting is of no use and ends at once.
 func TestAtOfViewsThatStopped(t *testing.T) {
 	s := serve(t, 10)
-	s.stop(errors.Wrap(projections.ErrDamaged, "stopped"))
+	s.stop(errors.Wrap(follow.ErrDamaged, "stopped"))
 	p := s.problem(http.StatusServiceUnavailable, "views_stopped", s.get("/v1/entries?at=10&wait=30"))
 	if p.AsOf == nil || *p.AsOf != 9 || p.Hint == "" {
 		t.Errorf("problem %+v, want as_of 9 and a hint", p)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 // ReplayConfig says what is decided again.
@@ -59,12 +60,12 @@ func Replay(ctx context.Context, cfg ReplayConfig) (result *Replayed, err error)
 
 	r := &replay{cfg: cfg, last: walk.Last(), states: map[string]*domain.Campaign{}, tree: newTree(), hash: events.GenesisHash}
 	r.result.Outcomes, r.result.Reasons = map[domain.Outcome]uint64{}, map[domain.Reason]uint64{}
-	p := newPipeline(ctx)
-	prepared := parallel(p, p.portions(walk), r.prepare)
-	decided := inOrder(p, prepared, r.decide)
-	compared := parallel(p, decided, r.compare)
-	collect(p, compared, r.collect)
-	if err := p.wait(); err != nil {
+	p := follow.NewPipeline(ctx)
+	prepared := follow.Parallel(p, portions(p, walk), r.prepare)
+	decided := follow.InOrder(p, prepared, r.decide)
+	compared := follow.Parallel(p, decided, r.compare)
+	follow.Collect(p, compared, r.collect)
+	if err := wait(p); err != nil {
 		return nil, err
 	}
 	if cfg.Campaign == "" {
@@ -152,7 +153,7 @@ func onlyOf(campaign string, pairs []Pair) []Pair {
 
 // decide does what needs the order: the decisions and the campaigns' states.
 // Behind a difference nothing is decided: collect hears of it in its turn.
-func (r *replay) decide(c *replayChunk) (*replayChunk, error) {
+func (r *replay) decide(c *replayChunk) *replayChunk {
 	c.decisions = make([]*domain.Decision, len(c.Pairs))
 	for i := 0; i < len(c.Pairs) && !r.ended; i++ {
 		c.difference, c.err = r.decidePair(c, i)
@@ -161,7 +162,7 @@ func (r *replay) decide(c *replayChunk) (*replayChunk, error) {
 			c.same = i + 1
 		}
 	}
-	return c, nil
+	return c
 }
 
 func (r *replay) decidePair(c *replayChunk, i int) (*Difference, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 // VerifyConfig says what is verified, and against whose memory.
@@ -67,9 +68,9 @@ func Verify(ctx context.Context, cfg VerifyConfig) (result *Verified, err error)
 	defer func() { err = errors.CombineErrors(err, walk.Close()) }()
 
 	v := newVerification(cfg, walk.Last())
-	p := newPipeline(ctx)
-	collect(p, parallel(p, p.portions(walk), v.prepare), v.collect)
-	if err := p.wait(); err != nil {
+	p := follow.NewPipeline(ctx)
+	follow.Collect(p, follow.Parallel(p, portions(p, walk), v.prepare), v.collect)
+	if err := wait(p); err != nil {
 		return nil, err
 	}
 	return v.conclude()

@@ -17,12 +17,11 @@ import (
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
 	"github.com/ledgerd/ledgerd/internal/follow"
-	"github.com/ledgerd/ledgerd/internal/writer"
 	"github.com/ledgerd/ledgerd/projections"
 	"github.com/ledgerd/ledgerd/projections/projectionstest"
 )
 
-var _ writer.Memory = (*projections.Runner)(nil)
+var _ follow.Memory = (*projections.Runner)(nil)
 
 // start runs a runner until the test stops it; stop gives what Run returned.
 func start(t *testing.T, log events.Log, store projections.Store) (runner *projections.Runner, stop func() error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/ledgerd/ledgerd/internal/cli"
 	"github.com/ledgerd/ledgerd/internal/datadir"
 	"github.com/ledgerd/ledgerd/internal/decisions"
+	"github.com/ledgerd/ledgerd/internal/follow"
 	"github.com/ledgerd/ledgerd/internal/metrics"
 	"github.com/ledgerd/ledgerd/internal/tree"
 	"github.com/ledgerd/ledgerd/internal/writer"
@@ -117,7 +118,7 @@ func (d *daemon) wire() error {
 	}
 	d.writer, err = writer.New(writer.Config{
 		Arrivals: d.arrivals, Ledger: d.ledger, Epoch: uuid.NewString(), Host: host,
-		Memories: []writer.Memory{d.runner, d.tree}, Observer: d.metrics.Writer(), Logger: d.log,
+		Memories: []follow.Memory{d.runner, d.tree}, Observer: d.metrics.Writer(), Logger: d.log,
 	})
 	if err != nil {
 		return err

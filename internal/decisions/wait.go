@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 const (
@@ -54,7 +55,7 @@ func wait(ctx context.Context, conn *nats.Conn, sequence uint64) (Decided, error
 		}
 		// Who waited at the service asks again at once; who got a quick answer
 		// does not make a loop of it.
-		if !sleep(ctx, retryDelay-time.Since(asked)) {
+		if !follow.Sleep(ctx, retryDelay-time.Since(asked)) {
 			return Decided{}, notDecided(ctx, sequence, why)
 		}
 	}
@@ -104,18 +105,6 @@ func notDecided(ctx context.Context, sequence uint64, why error) error {
 		err = errors.WithHint(err, "What is stored will be decided. Ask again with `ingest status`, or look at the daemon's log.")
 	}
 	return err
-}
-
-// sleep waits, and reports false when ctx ended first.
-func sleep(ctx context.Context, delay time.Duration) bool {
-	timer := time.NewTimer(max(delay, 0))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
 
 // WaitAll gives the decisions on the arrivals at the sequences, in their

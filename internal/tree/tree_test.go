@@ -18,10 +18,9 @@ import (
 	"github.com/ledgerd/ledgerd/internal/follow"
 	"github.com/ledgerd/ledgerd/internal/tree"
 	"github.com/ledgerd/ledgerd/internal/tree/treestore"
-	"github.com/ledgerd/ledgerd/internal/writer"
 )
 
-var _ writer.Memory = (*tree.Tree)(nil)
+var _ follow.Memory = (*tree.Tree)(nil)
 
 func TestFollowsAndRemembers(t *testing.T) {
 	l := newLedger(t, 300)

@@ -9,28 +9,16 @@ import (
 	"github.com/ledgerd/ledgerd/events"
 )
 
-// appender stores batches, one after the other. It belongs to one goroutine
-// until that has ended; then lost may be called.
+// appender stores batches, one after the other. It belongs to Commit; when
+// following has ended lost may be called.
 type appender struct {
 	writer   *Writer
 	position position          // behind the last batch that was acknowledged
 	sent     map[uint64]string // record hashes by sequence, of what was given to the stream and not acknowledged
 }
 
-func (a *appender) run(ctx context.Context, batches <-chan *batch) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case next := <-batches:
-			if err := a.append(ctx, next); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-func (a *appender) append(ctx context.Context, next *batch) error {
+// Commit appends a batch behind the one before it.
+func (a *appender) Commit(ctx context.Context, next *batch) error {
 	if next.after != a.position {
 		return errors.AssertionFailedf("writer: a batch behind %d was made for %d", a.position.seq, next.after.seq)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
-	"github.com/ledgerd/ledgerd/internal/writer"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 // TestDamageStopsTheWriter alters the streams between two runs. The writer
@@ -15,71 +15,71 @@ import (
 func TestDamageStopsTheWriter(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		damage func(t *testing.T, s *streams) []writer.Memory
+		damage func(t *testing.T, s *streams) []follow.Memory
 		want   error
 	}{
-		{"the ledger lost its end, a memory knows", func(t *testing.T, s *streams) []writer.Memory {
+		{"the ledger lost its end, a memory knows", func(t *testing.T, s *streams) []follow.Memory {
 			m := remember(t, s, 20)
 			s.ledger.Truncate(18)
 			return m
-		}, writer.ErrDamaged},
-		{"the ledger lost everything", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"the ledger lost everything", func(t *testing.T, s *streams) []follow.Memory {
 			m := remember(t, s, 20)
 			s.ledger.Truncate(0)
 			return m
-		}, writer.ErrDamaged},
-		{"the ledger was made anew", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"the ledger was made anew", func(t *testing.T, s *streams) []follow.Memory {
 			m := remember(t, s, 20)
 			s.ledger.Recreate()
 			return m
-		}, writer.ErrDamaged},
-		{"a remembered record was replaced", func(t *testing.T, s *streams) []writer.Memory {
-			return []writer.Memory{memory{seq: 10, hash: events.GenesisHash}}
-		}, writer.ErrDamaged},
-		{"a remembered record is gone", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"a remembered record was replaced", func(t *testing.T, s *streams) []follow.Memory {
+			return []follow.Memory{memory{seq: 10, hash: events.GenesisHash}}
+		}, follow.ErrDamaged},
+		{"a remembered record is gone", func(t *testing.T, s *streams) []follow.Memory {
 			m := remember(t, s, 10)
 			s.ledger.Remove(10)
 			return m
-		}, writer.ErrDamaged},
-		{"the last record was edited", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"the last record was edited", func(t *testing.T, s *streams) []follow.Memory {
 			s.ledger.Replace(20, func(m *events.Message) { m.Data = append([]byte(" "), m.Data...) })
 			return nil
-		}, writer.ErrDamaged},
-		{"the record before the last was edited", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"the record before the last was edited", func(t *testing.T, s *streams) []follow.Memory {
 			s.ledger.Replace(19, func(m *events.Message) { m.Data = append([]byte(" "), m.Data...) })
 			return nil
-		}, writer.ErrDamaged},
-		{"the record before the last is gone", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"the record before the last is gone", func(t *testing.T, s *streams) []follow.Memory {
 			s.ledger.Remove(19)
 			return nil
-		}, writer.ErrDamaged},
-		{"the last record is gone", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"the last record is gone", func(t *testing.T, s *streams) []follow.Memory {
 			s.ledger.Remove(20)
 			return nil
-		}, writer.ErrDamaged},
-		{"the first records are gone", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"the first records are gone", func(t *testing.T, s *streams) []follow.Memory {
 			s.ledger.Remove(1)
 			return nil
-		}, writer.ErrDamaged},
-		{"the arrivals lost their end", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"the arrivals lost their end", func(t *testing.T, s *streams) []follow.Memory {
 			s.arrivals.Truncate(19)
 			return nil
-		}, writer.ErrDamaged},
-		{"the last decided arrival was edited", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"the last decided arrival was edited", func(t *testing.T, s *streams) []follow.Memory {
 			s.arrivals.Replace(20, func(m *events.Message) { m.Data = []byte("{}") })
 			return nil
-		}, writer.ErrDamaged},
-		{"the last decided arrival is gone", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"the last decided arrival is gone", func(t *testing.T, s *streams) []follow.Memory {
 			trouble(t, s.arrivals, 1, 7)
 			s.arrivals.Remove(20)
 			return nil
-		}, writer.ErrDamaged},
-		{"an undecided arrival is gone", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"an undecided arrival is gone", func(t *testing.T, s *streams) []follow.Memory {
 			trouble(t, s.arrivals, 3, 7)
 			s.arrivals.Remove(22)
 			return nil
-		}, writer.ErrDamaged},
-		{"an accepted decision is gone", func(t *testing.T, s *streams) []writer.Memory {
+		}, follow.ErrDamaged},
+		{"an accepted decision is gone", func(t *testing.T, s *streams) []follow.Memory {
 			s.ledger.Remove(2)
 			s.arrivals.Publish(outgoing(t, "steady", domain.KindSeal, `{"actor":"ana"}`))
 			return nil
@@ -95,7 +95,7 @@ func TestDamageStopsTheWriter(t *testing.T) {
 			if !errors.Is(err, test.want) {
 				t.Fatalf("ended by %v, want %v", err, test.want)
 			}
-			if test.want == writer.ErrDamaged && errors.FlattenHints(err) == "" {
+			if test.want == follow.ErrDamaged && errors.FlattenHints(err) == "" {
 				t.Errorf("no hint what to do: %v", err)
 			}
 			// What was whole before the damage may have been decided; nothing
@@ -123,12 +123,12 @@ func decided(t *testing.T) *streams {
 	return s
 }
 
-func remember(t *testing.T, s *streams, seq uint64) []writer.Memory {
+func remember(t *testing.T, s *streams, seq uint64) []follow.Memory {
 	message, err := s.ledger.Get(withPatience(t), seq)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []writer.Memory{memory{seq: seq, hash: events.RecordHash(message.Data)}}
+	return []follow.Memory{memory{seq: seq, hash: events.RecordHash(message.Data)}}
 }
 
 // lastOf counts what is stored; a ledger whose end is missing has no tail.
@@ -162,7 +162,7 @@ func TestATailThatMovesBackUnderTheWriter(t *testing.T) {
 	reaches(t, s.ledger, 10)
 	s.ledger.Truncate(8)
 	trouble(t, s.arrivals, 5, 2)
-	if err := w.wait(t); !errors.Is(err, writer.ErrDamaged) {
+	if err := w.wait(t); !errors.Is(err, follow.ErrDamaged) {
 		t.Errorf("ended by %v", err)
 	}
 }
@@ -180,7 +180,7 @@ func TestAForeignAppendThatBreaksTheChain(t *testing.T) {
 	}
 	s.ledger.Publish(events.Outgoing{Subject: tenth.Subject, Data: tenth.Data})
 	trouble(t, s.arrivals, 5, 2)
-	if err := w.wait(t); !errors.Is(err, writer.ErrDamaged) {
+	if err := w.wait(t); !errors.Is(err, follow.ErrDamaged) {
 		t.Errorf("ended by %v", err)
 	}
 }

@@ -7,20 +7,16 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
-// decideStep is how many arrivals are decided between two looks at whether the
-// appender is free.
-const decideStep = 64
-
 // decider decides arrivals in stream order, ahead of the appender by at most
-// one batch. It belongs to one goroutine.
+// one batch: it is the writer's [follow.Follower].
 type decider struct {
-	writer    *Writer
+	*appender
 	campaigns *campaigns
-	at        position          // behind the last decision it made
-	waiting   []*domain.Arrival // decoded, not yet decided
-	current   *batch            // filled while another one is in flight
+	at        position // behind the last decision it made
+	current   *batch   // filled while another one is in flight
 }
 
 // batch is a run of decisions that is appended whole.
@@ -38,78 +34,51 @@ func (b *batch) full() bool {
 	return len(b.messages) == events.MaxBatchMessages || b.bytes > events.MaxBatchBytes-events.MaxRecordBytes
 }
 
-func (w *Writer) decide(ctx context.Context, from position, ordered <-chan *chunk, batches chan<- *batch) error {
+// decideFrom decides behind a position until something ends it. The error
+// comes with what is known of appends that were not acknowledged.
+func (w *Writer) decideFrom(ctx context.Context, from position, sent map[uint64]string) (*flight, error) {
 	campaigns, err := newCampaigns(w.Ledger, w.MaxCampaigns)
 	if err != nil {
-		return err
+		return &flight{after: from, sent: sent}, err
 	}
-	d := &decider{writer: w, campaigns: campaigns, at: from, current: &batch{after: from}}
-	for {
-		if len(d.waiting) > 0 && !d.current.full() {
-			if err := d.step(ctx); err != nil {
-				return err
-			}
-			select { // the appender takes what there is as soon as it is free
-			case batches <- d.current:
-				d.handedOver()
-			default:
-			}
-			continue
-		}
-		if err := d.wait(ctx, ordered, batches); err != nil {
-			return err
-		}
+	d := &decider{
+		appender:  &appender{writer: w, position: from, sent: sent},
+		campaigns: campaigns,
+		at:        from,
+		current:   &batch{after: from},
 	}
+	err = follow.Run(ctx, follow.Reading{
+		Log: w.Arrivals, Stream: events.ArrivalsStream, From: from.seq + 1, UpTo: follow.Forever, Waiting: w.Observer.Waiting,
+	}, d)
+	return d.lost(), follow.AsDamage(err)
 }
 
-// wait blocks until there is something to decide or the appender is free.
-func (d *decider) wait(ctx context.Context, ordered <-chan *chunk, batches chan<- *batch) error {
-	var more <-chan *chunk
-	if len(d.waiting) == 0 {
-		more = ordered
+// Prepare does the part of deciding that needs no campaign: decoding, hashing
+// and parsing. It never fails; what cannot be read is malformed.
+func (d *decider) Prepare(m *events.Message) *domain.Arrival { return events.DecodeArrival(m) }
+
+// Fill lets the appender take what there is as soon as it is free.
+func (d *decider) Fill() follow.Fill {
+	switch {
+	case len(d.current.messages) == 0:
+		return follow.Empty
+	case d.current.full():
+		return follow.Full
 	}
-	var free chan<- *batch
-	if len(d.current.messages) > 0 {
-		free = batches
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case free <- d.current:
-		d.handedOver()
-	case next := <-more:
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case d.waiting = <-next.prepared:
-			d.writer.Observer.Waiting(len(d.waiting) + len(ordered)*chunkMessages)
-		}
-	}
-	return nil
+	return follow.Ready
 }
 
-func (d *decider) handedOver() {
+func (d *decider) Take() *batch {
+	taken := d.current
 	d.current = &batch{after: d.at}
 	d.campaigns.evict(d.writer.Committed())
+	return taken
 }
 
-// step decides some of the waiting arrivals into the current batch.
-func (d *decider) step(ctx context.Context) error {
-	for range min(len(d.waiting), decideStep) {
-		if d.current.full() {
-			return nil
-		}
-		if err := d.decideOne(ctx, d.waiting[0]); err != nil {
-			return err
-		}
-		d.waiting = d.waiting[1:]
-	}
-	return nil
-}
-
-func (d *decider) decideOne(ctx context.Context, arrival *domain.Arrival) error {
+// Step decides the next arrival into the current batch.
+func (d *decider) Step(ctx context.Context, arrival *domain.Arrival) error {
 	if arrival.Seq != d.at.seq+1 {
-		return damaged("arrival %d follows arrival %d", arrival.Seq, d.at.seq)
+		return follow.Damaged("arrival %d follows arrival %d", arrival.Seq, d.at.seq)
 	}
 	known := &entry{}
 	if arrival.Campaign != "" {

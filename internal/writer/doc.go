@@ -19,7 +19,7 @@
 // Failure: after any append that was not acknowledged the writer drops every
 // speculative decision, reads the tail and asks whose it is. Its own: it goes
 // on. Another writer's: it stands aside ([ErrStoodAside]). A tail that moved
-// back, a gap or a broken chain: it stops ([ErrDamaged]), because going on
+// back, a gap or a broken chain: it stops ([follow.ErrDamaged]), because going on
 // would bury the damage under new records. Bad data never stops it: whatever
 // cannot be read is decided as malformed.
 package writer

@@ -1,19 +1,17 @@
 package writer
 
-import "github.com/cockroachdb/errors"
+import (
+	"github.com/cockroachdb/errors"
 
-// Why a writer ends. Both are final for the writer that says it.
-var (
-	// ErrStoodAside: another writer appended. Its decisions are as good as
-	// ours; the ledger needs only one of us.
-	ErrStoodAside = errors.New("writer: another writer holds the ledger")
-
-	// ErrDamaged: a stream contradicts itself or what is remembered of it.
-	ErrDamaged = errors.New("writer: the ledger or its arrivals are damaged")
+	"github.com/ledgerd/ledgerd/domain"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
-const hintRestore = "nothing was written over it; compare with `ledgerd verify`, then bring the streams back with `ledgerd restore`"
+// ErrStoodAside: another writer appended. Its decisions are as good as ours;
+// the ledger needs only one of us. It is final for the writer that says it.
+var ErrStoodAside = errors.New("writer: another writer holds the ledger")
 
-func damaged(format string, args ...any) error {
-	return errors.WithHint(errors.Mark(errors.Newf("writer: "+format, args...), ErrDamaged), hintRestore)
+// isFinal tells what ends a writer from what it tries again.
+func isFinal(err error) bool {
+	return errors.HasAssertionFailure(err) || errors.IsAny(err, ErrStoodAside, follow.ErrDamaged, domain.ErrLedgerContradicts, domain.ErrUnknownRules)
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/errors"
+
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 const (
@@ -39,7 +41,7 @@ func (w *Writer) RunWithStandby(ctx context.Context) error {
 func (w *Writer) standBy(ctx context.Context) bool {
 	var still time.Duration
 	var before uint64
-	for sleep(ctx, standbyInterval) {
+	for follow.Sleep(ctx, standbyInterval) {
 		ledger, err := w.Ledger.Tail(ctx)
 		if err != nil {
 			still = 0

@@ -3,7 +3,6 @@ package writer
 import (
 	"context"
 	"log/slog"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -11,16 +10,17 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
 // Config is what a writer needs. Arrivals, Ledger and Epoch are required.
 type Config struct {
 	Arrivals events.Log
 	Ledger   events.Log
-	Epoch    string   // random for each process: how a writer knows its own records
-	Host     string   // said beside the epoch, for people
-	Memories []Memory // every local memory of the ledger's past
-	Observer Observer // nil: nobody counts
+	Epoch    string          // random for each process: how a writer knows its own records
+	Host     string          // said beside the epoch, for people
+	Memories []follow.Memory // every local memory of the ledger's past
+	Observer Observer        // nil: nobody counts
 	Logger   *slog.Logger
 
 	// For tests; zero is the default.
@@ -75,7 +75,7 @@ func New(config Config) (*Writer, error) {
 	if config.RetryDelay == 0 {
 		config.RetryDelay = defaultRetryDelay
 	}
-	return &Writer{Config: config, workers: runtime.GOMAXPROCS(0), ready: make(chan struct{})}, nil
+	return &Writer{Config: config, ready: make(chan struct{})}, nil
 }
 
 // Committed is the sequence of the last decision known to be stored.
@@ -86,27 +86,26 @@ func (w *Writer) Committed() uint64 { return w.committed.Load() }
 func (w *Writer) Ready() <-chan struct{} { return w.ready }
 
 // Run decides until ctx ends (nil), another writer appends ([ErrStoodAside]),
-// the streams turn out damaged ([ErrDamaged], [domain.ErrLedgerContradicts],
+// the streams turn out damaged ([follow.ErrDamaged], [domain.ErrLedgerContradicts],
 // [domain.ErrUnknownRules]). Everything else is retried from the tail.
 func (w *Writer) Run(ctx context.Context) error {
 	var lost *flight // what is in the air from before the last error
-	for {
+	retry := follow.Retry{
+		Delay: w.RetryDelay,
+		Final: isFinal,
+		Failed: func(err error, _ time.Duration) {
+			w.Logger.Warn("the writer starts again from the ledger's tail", "error", err)
+		},
+	}
+	return retry.Do(ctx, func(ctx context.Context) error {
 		position, err := w.resync(ctx, lost)
-		if err == nil {
-			w.announce(position)
-			lost, err = w.decideFrom(ctx, position, lost.behind(position))
-		}
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case isFinal(err):
+		if err != nil {
 			return err
 		}
-		w.Logger.Warn("the writer starts again from the ledger's tail", "error", err)
-		if !sleep(ctx, w.RetryDelay) {
-			return nil
-		}
-	}
+		w.announce(position)
+		lost, err = w.decideFrom(ctx, position, lost.behind(position))
+		return err
+	})
 }
 
 func (w *Writer) announce(position position) {
@@ -114,22 +113,5 @@ func (w *Writer) announce(position position) {
 	if w.isReady.CompareAndSwap(false, true) {
 		close(w.ready)
 		w.Logger.Info("the writer goes on", "after", position.seq, "epoch", w.Epoch)
-	}
-}
-
-// isFinal tells what ends a writer from what it tries again.
-func isFinal(err error) bool {
-	return errors.HasAssertionFailure(err) || errors.IsAny(err, ErrStoodAside, ErrDamaged, domain.ErrLedgerContradicts, domain.ErrUnknownRules)
-}
-
-// sleep waits, and reports false when ctx ended first.
-func sleep(ctx context.Context, delay time.Duration) bool {
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }

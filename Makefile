@@ -40,7 +40,7 @@ lint: ## gofmt, vet, staticcheck and the import rules
 fmt: ## format every Go file
 	gofmt -w $$(git ls-files '*.go')
 
-setup: ## install what the tests need and the machine lacks: a C compiler and PostgreSQL
+setup: ## install what the tests need and the machine lacks: a C compiler, PostgreSQL, promtool, systemd-analyze
 	.ci/setup
 
 clean: ## remove what was built

@@ -62,7 +62,7 @@ func (c *checkCommand) Run(ctx context.Context, streams cli.Streams, log *slog.L
 		c.check(ctx, "disk", c.checkDisk),
 		c.check(ctx, "credentials", c.checkCredentials),
 		c.check(ctx, "signing key", c.checkTreeKey),
-		c.check(ctx, "token", c.checkToken),
+		c.check(ctx, "token", func(context.Context) (string, error) { return c.checkToken(log) }),
 		c.check(ctx, "HTTP address", func(context.Context) (string, error) {
 			return checkAddress("--listen", c.Listen, isRunning, running.HTTPURL)
 		}),
@@ -179,8 +179,8 @@ func (c *checkCommand) checkTreeKey(context.Context) (string, error) {
 	return "signs as " + keys.Origin(), nil
 }
 
-func (c *checkCommand) checkToken(context.Context) (string, error) {
-	token, err := readToken(c.AuthTokenFile)
+func (c *checkCommand) checkToken(log *slog.Logger) (string, error) {
+	token, err := readToken(c.AuthTokenFile, log)
 	if err == nil && token == "" {
 		return "none: HTTP answers everybody on this machine", nil
 	}

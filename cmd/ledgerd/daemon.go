@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/cockroachdb/errors"
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/google/uuid"
 	"github.com/oklog/run"
 
@@ -67,7 +68,7 @@ func (d *daemon) open(ctx context.Context, c *serveCommand) (err error) {
 		return err
 	}
 	d.closeLater(d.dir.Close)
-	if d.token, err = readToken(c.AuthTokenFile); err != nil {
+	if d.token, err = readToken(c.AuthTokenFile, d.log); err != nil {
 		return err
 	}
 	if d.listener, err = listen(c.Listen, d.token); err != nil {
@@ -219,12 +220,21 @@ func (d *daemon) announce(ctx context.Context, loops ...*loop) error {
 		return err
 	}
 	if d.health.failure() == nil {
+		notifySystemd(systemd.SdNotifyReady, d.log)
 		d.announced()
 	} else {
 		d.log.Error("the daemon is not ready; it serves what is stored", "http", d.httpURL(), "nats", d.nats.url)
 	}
 	<-ctx.Done()
+	notifySystemd(systemd.SdNotifyStopping, d.log)
 	return nil
+}
+
+// notifySystemd tells systemd, where it runs the daemon (Type=notify).
+func notifySystemd(state string, log *slog.Logger) {
+	if _, err := systemd.SdNotify(false, state); err != nil {
+		log.Warn("systemd was not told", "state", state, "error", err)
+	}
 }
 
 // closeLater registers what close undoes, last first.

@@ -45,12 +45,16 @@ const (
 
 // readToken reads the token that whoever asks over HTTP must bear, "" when no
 // file is given.
-func readToken(file string) (string, error) {
+func readToken(file string, log *slog.Logger) (string, error) {
 	if file == "" {
 		return "", nil
 	}
-	if err := datadir.CheckPrivate(file); err != nil {
+	readable, err := datadir.CheckMounted(file)
+	if err != nil {
 		return "", err
+	}
+	if readable {
+		log.Warn("others than its owner may read the token", "file", file, "hint", "Mount it with mode 0400 if you can.")
 	}
 	opened, err := os.Open(file)
 	if err != nil {

@@ -16,6 +16,9 @@ const (
 
 	// othersMay are the permission bits that a credential must not have.
 	othersMay = 0o077
+	// othersMayChange are those that a mounted secret must not have either:
+	// orchestrators mount secrets with 0440 or 0444.
+	othersMayChange = 0o033
 )
 
 // CredentialFile is where the seed of operator, coordinator or reader is kept.
@@ -104,4 +107,19 @@ func CheckPrivate(path string) error {
 			"chmod %04o %s — and, if others may have read it, remove the file and start ledgerd again for a new key.", private, path)
 	}
 	return nil
+}
+
+// CheckMounted looks at a secret that somebody else made, as an orchestrator
+// mounts them. readable tells that others than its owner may read it, which
+// deserves a warning; ErrExposed that they may change it.
+func CheckMounted(path string) (readable bool, err error) {
+	err = CheckPrivate(path)
+	if !errors.Is(err, ErrExposed) {
+		return false, err
+	}
+	info, statErr := os.Stat(path)
+	if statErr != nil || info.Mode().Perm()&othersMayChange != 0 {
+		return false, err
+	}
+	return true, nil
 }

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"crypto/sha256"
+	"time"
 
 	"github.com/cockroachdb/errors"
 )
@@ -13,6 +14,7 @@ type Campaign struct {
 	opening   *Opening
 	canonical [sha256.Size]byte // of the expanded opening; tells a repeated opening from another one
 	openedAt  uint64            // index of the decision that opened it
+	opened    time.Time         // when the stream stored what opened it
 	accepted  uint64            // accepted decisions so far, the opening included
 
 	intent    *Intent
@@ -22,10 +24,17 @@ type Campaign struct {
 	byMeasurementKey map[string]*Import // likewise
 	bySlot           map[Slot]*Import   // unvoided only: one import a slot
 
-	counts     counts
-	byScenario map[string]*counts
-	spent      Account // every measurement once, voided ones included
-	effective  Account // unvoided only
+	counts      counts
+	byScenario  map[string]*counts
+	counted     Account // what fills a slot
+	voidedSpend Account // what was taken back
+
+	voided       int64
+	voidedFailed int64       // of them, those that had not passed
+	voids        []VoidShown // the first maxVoidsShown
+	refused      refusals
+	chain        campaignChain
+	definitions  map[string]definitionsSeen // by scenario
 
 	checkpoints map[CheckpointKey]boundCheckpoint
 
@@ -42,11 +51,13 @@ type Import struct {
 	ResultSHA256   string
 	Slot           Slot
 
-	status   string
-	cleanup  string
-	usage    Usage
-	voided   bool
-	voidedAt uint64 // index of the void, meaningful when voided
+	status        string
+	cleanup       string
+	charge        Charge
+	beforeOpening bool // it started before the campaign's opening was stored, or names no start
+	afterArrival  bool // it finished later than maxClockAhead after it was stored
+	voided        bool
+	voidedAt      uint64 // index of the void, meaningful when voided
 }
 
 // Words of a result that decide a verdict.
@@ -59,10 +70,31 @@ const (
 // passed reports whether the cell counts as passed: a clean end included.
 func (i *Import) passed() bool { return i.status == statusPassed && i.cleanup == cleanupPassed }
 
+// definitionsSeen is by what a scenario's cells were measured, voided ones
+// included.
+type definitionsSeen struct {
+	first   [3]string // definition, grader and suite digest of its first import
+	seen    bool
+	changed bool // a later one names another
+}
+
+func (s definitionsSeen) with(definition, grader, suite string) definitionsSeen {
+	digests := [3]string{definition, grader, suite}
+	if !s.seen {
+		return definitionsSeen{first: digests, seen: true}
+	}
+	s.changed = s.changed || s.first != digests
+	return s
+}
+
+// maxClockAhead is how long after its arrival was stored a result may have
+// finished: clocks differ by a little.
+const maxClockAhead = 5 * time.Minute
+
 // openCampaign builds the state that an accepted opening starts.
 func openCampaign(d *Decision, opening *Opening) (*Campaign, error) {
-	if opening.Policy == nil {
-		return nil, errors.Wrapf(ErrLedgerContradicts, "the campaign that decision %d opened has no policy", d.Index)
+	if opening.Policy == nil || opening.Policy.Plausible == nil {
+		return nil, errors.Wrapf(ErrLedgerContradicts, "the campaign that decision %d opened has no policy, or one without what is plausible", d.Index)
 	}
 	c := &Campaign{
 		id:               d.Campaign,
@@ -75,6 +107,8 @@ func openCampaign(d *Decision, opening *Opening) (*Campaign, error) {
 		byMeasurementKey: map[string]*Import{},
 		bySlot:           map[Slot]*Import{},
 		byScenario:       make(map[string]*counts, len(opening.Scenarios)),
+		opened:           d.Arrival.Time,
+		definitions:      make(map[string]definitionsSeen, len(opening.Scenarios)),
 		checkpoints:      map[CheckpointKey]boundCheckpoint{},
 	}
 	for _, scenario := range opening.Scenarios {
@@ -87,7 +121,7 @@ func openCampaign(d *Decision, opening *Opening) (*Campaign, error) {
 			scenario.selected++
 		}
 	}
-	return c, nil
+	return c, c.startChain(d)
 }
 
 // ID is the campaign's id.
@@ -101,6 +135,10 @@ func (c *Campaign) OpenedAt() uint64 { return c.openedAt }
 
 // Accepted counts the campaign's accepted decisions, the opening included.
 func (c *Campaign) Accepted() uint64 { return c.accepted }
+
+// RefusedFailed counts the rejected cells that claim a selected slot that did
+// not pass.
+func (c *Campaign) RefusedFailed() uint64 { return c.refused.failed }
 
 // Sealed gives the seal and its index, or false while the campaign is open.
 func (c *Campaign) Sealed() (*Seal, uint64, bool) { return c.seal, c.sealedAt, c.seal != nil }

@@ -13,6 +13,9 @@ func decideV1(d *Decision, state *Campaign, a *Arrival) {
 	default:
 		decideKind(d, state, a, gatesV1)
 	}
+	if d.Kind == KindCell && d.Outcome == Rejected {
+		d.Data = refusedCell(state, a.Cell)
+	}
 }
 
 // RefOf is how a record names an arrival: what is too long for one is cut.
@@ -31,8 +34,31 @@ func newDecision(v int, state *Campaign, a *Arrival) *Decision {
 	}
 	if state != nil {
 		d.Accepted = pointerTo(state.accepted)
+		d.CampaignIndex = pointerTo(state.chain.index + 1)
+		d.CampaignPrev = pointerTo(state.chain.last)
 	}
 	return d
+}
+
+// countRefused adds the campaign's counts of refusals, d included.
+func (d *Decision) countRefused(state *Campaign) {
+	if state != nil {
+		refused := state.refused.with(state, d)
+		d.Refused, d.RefusedFailed = pointerTo(refused.cells), pointerTo(refused.failed)
+	}
+}
+
+// refusedCell is what a rejected cell's record holds. evidence is nil when it
+// could not be read.
+func refusedCell(state *Campaign, evidence *CellEvidence) *CellRefused {
+	if evidence == nil {
+		return &CellRefused{}
+	}
+	var intent *Intent
+	if state != nil {
+		intent = state.intent
+	}
+	return &CellRefused{Provenance: pointerTo(evidence.Provenance.cut()), Claimed: claimOf(intent, evidence)}
 }
 
 func decideKind(d *Decision, state *Campaign, a *Arrival, gates []gate) {

@@ -31,6 +31,8 @@ func decideOpening(d *Decision, state *Campaign, arrived *Opening) {
 		return
 	}
 	d.accept(opening)
+	d.Refused, d.RefusedFailed, d.CampaignIndex = pointerTo(uint64(0)), pointerTo(uint64(0)), pointerTo(uint64(0))
+	d.CampaignPrev = pointerTo(GenesisHash)
 }
 
 func (c *Campaign) decideSeal(d *Decision, request *SealRequest) {

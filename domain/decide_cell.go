@@ -3,31 +3,29 @@ package domain
 import "fmt"
 
 func (c *Campaign) decideCell(d *Decision, evidence *CellEvidence, gates []gate) {
-	reference := &CellReference{Provenance: evidence.Provenance.cut()}
 	measured, refusal := validateCell(gates, c.intent, c.opening.Policy, evidence)
 	if refusal != nil {
 		d.reject(refusal)
-		d.Data = reference
 		return
 	}
-	reference.ImportKey = measured.Cell.ImportKey
-	reference.MeasurementKey = measured.Cell.MeasurementKey
-	reference.ScenarioID = measured.Cell.ScenarioID
-	reference.Ordinal = measured.Cell.Ordinal
-
 	repeated, refusal := c.admit(measured, evidence.Qualification)
 	switch {
 	case refusal != nil:
 		d.reject(refusal)
-		d.Data = reference
 	case repeated != nil:
-		d.repeat(repeated.Index, reference)
+		d.repeat(repeated.Index, &CellReference{
+			ImportKey:      measured.Cell.ImportKey,
+			MeasurementKey: measured.Cell.MeasurementKey,
+			ScenarioID:     measured.Cell.ScenarioID,
+			Ordinal:        measured.Cell.Ordinal,
+			Provenance:     evidence.Provenance.cut(),
+		})
 	default:
 		d.accept(&CellImported{
 			Cell:       measured.Cell,
 			Result:     measured.Facts.cut(),
 			Usage:      measured.Usage.cut(),
-			Provenance: reference.Provenance,
+			Provenance: evidence.Provenance.cut(),
 		})
 	}
 }

@@ -334,7 +334,7 @@ func TestFoldCheckpointAgain(t *testing.T) {
 		data := *d.Data.(*CheckpointBound)
 		change(&data)
 		d.Data, d.Accepted = &data, pointerTo(*d.Accepted+1)
-		if _, err := Fold(l.state(), &d); !errors.Is(err, ErrLedgerContradicts) {
+		if _, err := FoldAccepted(l.state(), &d); !errors.Is(err, ErrLedgerContradicts) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -352,9 +352,13 @@ func TestCheckpointsFromAcceptedDecisions(t *testing.T) {
 			continue
 		}
 		var err error
-		if state, err = Fold(state, d); err != nil {
+		if state, err = FoldAccepted(state, d); err != nil {
 			t.Fatal(err)
 		}
+	}
+	last := l.decisions[len(l.decisions)-1]
+	if err := state.Resume(last, recordHash(last)); err != nil {
+		t.Fatal(err)
 	}
 	for _, read := range []*CheckpointRead{pendingRead(), contradictedRead(), boundRead(), conflictingRead()} {
 		a := &Arrival{Seq: 100, Campaign: testCampaign, Kind: KindCheckpoint, Checkpoint: read}

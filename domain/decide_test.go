@@ -12,7 +12,7 @@ func TestUnknownCampaignTakesOnlyOpenings(t *testing.T) {
 	l.want(l.cell(newCell("greeting", 1)), Rejected, ReasonCampaignUnknown)
 	l.want(l.void("1/1/x"), Rejected, ReasonCampaignUnknown)
 	d := l.want(l.seal(), Rejected, ReasonCampaignUnknown)
-	if d.Accepted != nil || d.Data != nil || l.state() != nil {
+	if d.Accepted != nil || d.CampaignIndex != nil || d.Data != nil || l.state() != nil {
 		t.Errorf("an unknown campaign has state: %+v", d)
 	}
 	l.want(l.opening(testOpening("greeting")), Accepted, "")
@@ -105,7 +105,7 @@ func TestVoidFreesTheSlotAndKeepsTheKeys(t *testing.T) {
 	l.want(l.cell(fresh.set("result.accountingIdentity.campaignId", "framework-2")), Accepted, "")
 
 	tally := l.state().Tally()
-	if *tally.Spent.CostUSD != "0.2" || *tally.Effective.CostUSD != "0.1" || tally.Spent.Cells != 2 || tally.Effective.Cells != 1 || tally.Passed != 1 {
+	if *tally.Spend.Voided.CostUSD != "0.1" || *tally.Spend.Counted.CostUSD != "0.1" || tally.Voided != 1 || tally.VoidedFailed != 0 || tally.Passed != 1 {
 		t.Errorf("%+v", tally)
 	}
 }
@@ -154,7 +154,7 @@ func TestVerdicts(t *testing.T) {
 		for _, reason := range v.Reasons {
 			got = append(got, reason.Code)
 		}
-		if v.Word != word || l.state().Word() != word || len(got) != len(codes) {
+		if v.Word != word || len(got) != len(codes) {
 			t.Fatalf("verdict %+v, want %s %v", v, word, codes)
 		}
 		for i := range codes {
@@ -170,26 +170,26 @@ func TestVerdicts(t *testing.T) {
 	verdict(NotQualified, CodeCellFailed, CodeCleanupFailed)
 	l.want(l.void(importKey("greeting", 1)), Accepted, "")
 	l.want(l.void(importKey("greeting", 2)), Accepted, "")
-	verdict(Incomplete, CodeCellMissing)
+	verdict(Incomplete, CodeCellMissing, CodeCellVoided, CodeFailedCellVoided)
 	for _, ordinal := range []int64{1, 2} {
 		fresh := newCell("greeting", ordinal)
 		rerun(fresh)
 		l.want(l.cell(fresh.set("result.accountingIdentity.campaignId", "framework-2")), Accepted, "")
 	}
-	verdict(Qualified, CodeAllPassed)
+	verdict(Qualified, CodeAllPassed, CodeCellVoided, CodeFailedCellVoided)
 }
 
 func TestSpendIsExact(t *testing.T) {
 	l := newLedger(t)
 	l.want(l.opening(testOpening("a", "b")), Accepted, "")
 	l.want(l.cell(newCell("a", 1).set("result.billing", nil)), Accepted, "")
-	if spent := l.state().Tally().Spent; spent.CostUSD != nil || spent.Tokens != nil || spent.Reported != 0 || spent.Cells != 1 {
+	if spent := l.state().Tally().Spend.Counted; spent.CostUSD != nil || spent.Tokens != nil || spent.Unknown != 1 || spent.Cells != 1 || spent.Complete {
 		t.Errorf("unknown is not null: %+v", spent)
 	}
 	l.want(l.cell(newCell("a", 2)), Accepted, "")
 	l.want(l.cell(newCell("b", 1).set("result.billing.llm.reportedCostUsd", 0.2)), Accepted, "")
 	l.want(l.cell(newCell("b", 2).set("result.billing.llm.costStatus", "estimated")), Accepted, "")
-	if spent := l.state().Tally().Spent; *spent.CostUSD != "0.3" || *spent.Tokens != "3000" || spent.Reported != 2 || spent.Cells != 4 {
+	if spent := l.state().Tally().Spend.Counted; *spent.CostUSD != "0.3" || *spent.Tokens != "3000" || spent.Reported != 2 || spent.Cells != 4 {
 		t.Errorf("0.1 + 0.2 is %v of %+v", *spent.CostUSD, spent)
 	}
 }

@@ -1,6 +1,13 @@
 package domain
 
-import "time"
+import (
+	"strings"
+	"time"
+)
+
+// GenesisHash is what the first record of a chain holds as the hash of the one
+// before it.
+var GenesisHash = strings.Repeat("0", sha256HexDigits)
 
 // Decision is the ledger's single answer to one arrival. Its fields are the
 // record's, in the record's order.
@@ -12,12 +19,19 @@ type Decision struct {
 	Campaign string     `json:"campaign"` // "" when the subject named no legal campaign
 	Kind     Kind       `json:"kind"`     // "" when the subject named no known kind
 	Outcome  Outcome    `json:"outcome"`
-	Reason   Reason     `json:"reason"`   // "" unless rejected
-	Field    string     `json:"field"`    // JSON Pointer, "" for the whole
-	Detail   string     `json:"detail"`   // a sentence for people, "" when accepted
-	Repeats  *uint64    `json:"repeats"`  // index that a duplicate repeats
-	Accepted *uint64    `json:"accepted"` // the campaign's accepted decisions up to and with this one; null for an unknown campaign
-	Data     Data       `json:"data"`     // what folds need; null when there is nothing
+	Reason   Reason     `json:"reason"`  // "" unless rejected
+	Field    string     `json:"field"`   // JSON Pointer, "" for the whole
+	Detail   string     `json:"detail"`  // a sentence for people, "" when accepted
+	Repeats  *uint64    `json:"repeats"` // index that a duplicate repeats
+
+	// Of the campaign, up to and with this decision; null while it is unknown.
+	Accepted      *uint64 `json:"accepted"`      // its accepted decisions
+	Refused       *uint64 `json:"refused"`       // its rejected cells
+	RefusedFailed *uint64 `json:"refusedFailed"` // of them, those that claim a selected slot that did not pass
+	CampaignIndex *uint64 `json:"campaignIndex"` // 0 for its opening, then one more for each decision about it
+	CampaignPrev  *string `json:"campaignPrev"`  // lower hex SHA-256 of its previous record; [GenesisHash] at the opening
+
+	Data Data `json:"data"` // what folds need; null when there is nothing
 }
 
 // ArrivalRef names the arrival that a decision answers.
@@ -33,15 +47,16 @@ type ArrivalRef struct {
 //
 //	campaign    accepted             *Opening, expanded
 //	cell        accepted             *CellImported
-//	cell        duplicate, rejected  *CellReference
+//	cell        duplicate            *CellReference
+//	cell        rejected             *CellRefused
 //	void        any                  *VoidReference
 //	seal        accepted             *Seal
 //	seal        duplicate, rejected  *SealRequest
 //	checkpoint  accepted             *CheckpointBound
 //	checkpoint  other                *CheckpointReference
 //
-// A malformed arrival, a refused campaign and whatever is meant for an unknown
-// campaign have none.
+// A refused campaign, a malformed arrival and whatever is meant for an unknown
+// campaign have none, unless it is a cell.
 type Data interface {
 	// Latest gives the same facts as the payload type that folds, views and
 	// receipts read: of an older version's payload the latest type, else itself.
@@ -65,12 +80,12 @@ type CellImported struct {
 	Provenance Provenance `json:"provenance"`
 }
 
-// CellReference names a cell that was not imported, as far as it was read.
+// CellReference names a cell that was imported before.
 type CellReference struct {
-	ImportKey      string     `json:"importKey"`      // "" before the gates have passed
-	MeasurementKey string     `json:"measurementKey"` // likewise
-	ScenarioID     string     `json:"scenarioId"`     // likewise
-	Ordinal        int64      `json:"ordinal"`        // likewise, then 0
+	ImportKey      string     `json:"importKey"`
+	MeasurementKey string     `json:"measurementKey"`
+	ScenarioID     string     `json:"scenarioId"`
+	Ordinal        int64      `json:"ordinal"`
 	Provenance     Provenance `json:"provenance"`
 }
 

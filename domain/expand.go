@@ -49,6 +49,9 @@ func (o *Opening) Expand(campaign string) (*Opening, *Refusal) {
 	if refusal = expanded.checkSelections(); refusal != nil {
 		return nil, refusal
 	}
+	if refusal = expanded.checkQualifies(); refusal != nil {
+		return nil, refusal
+	}
 	return expanded, nil
 }
 
@@ -83,7 +86,7 @@ func (o *Opening) checkBudget() (*Budget, *Refusal) {
 	case !(o.Budget.CostUSD >= 0) || o.Budget.CostUSD > maxBudgetUSD:
 		return nil, invalid("/budget/costUsd", "the budget must be a number from 0 to %d", int64(maxBudgetUSD))
 	}
-	return &Budget{CostUSD: o.Budget.CostUSD + 0}, nil // -0 is 0
+	return &Budget{CostUSD: o.Budget.CostUSD + 0, Enforce: o.Budget.Enforce}, nil // -0 is 0
 }
 
 // maxBudgetUSD keeps a mistyped budget from being shown as one.

@@ -29,7 +29,7 @@ func digestOf(s string) string {
 func testOpening(scenarios ...string) *Opening {
 	o := &Opening{SourceRevision: testRevision, PolicyPreset: PresetPaperclipChat}
 	for _, id := range scenarios {
-		o.Scenarios = append(o.Scenarios, Scenario{ID: id})
+		o.Scenarios = append(o.Scenarios, Scenario{ID: id, DefinitionDigest: digestOf("definition"), GraderDigest: digestOf("grader")})
 		for _, ordinal := range []int64{1, 2} {
 			o.Selected = append(o.Selected, Selection{ScenarioID: id, ExecutionID: execution(id, ordinal), RemoteOrdinal: ordinal})
 		}
@@ -146,7 +146,10 @@ func (l *ledger) decide(a *Arrival) *Decision {
 	l.t.Helper()
 	a.Seq = uint64(len(l.decisions)) + 1
 	a.ID, a.SHA256 = fmt.Sprintf("id-%d", a.Seq), digestOf(fmt.Sprint(a.Seq))
-	a.Time = time.Date(2026, 10, 1, 10, 0, 0, int(a.Seq), time.UTC)
+	a.Time = time.Date(2026, 9, 27, 15, 0, 0, int(a.Seq), time.UTC) // before the cells started
+	if a.Seq > 1 {
+		a.Time = a.Time.Add(time.Hour) // after they finished
+	}
 	if a.Campaign == "" {
 		a.Campaign = testCampaign
 	}
@@ -154,7 +157,7 @@ func (l *ledger) decide(a *Arrival) *Decision {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	state, err := Fold(l.states[a.Campaign], d)
+	state, err := Fold(l.states[a.Campaign], d, recordHash(d))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -162,6 +165,9 @@ func (l *ledger) decide(a *Arrival) *Decision {
 	l.decisions = append(l.decisions, d)
 	return d
 }
+
+// recordHash stands for the hash of d's record, which is printed elsewhere.
+func recordHash(d *Decision) string { return digestOf(fmt.Sprint("record ", d.Index)) }
 
 func (l *ledger) opening(o *Opening) *Decision {
 	return l.decide(&Arrival{Kind: KindCampaign, Opening: o})

@@ -2,16 +2,44 @@ package domain
 
 import "github.com/cockroachdb/errors"
 
-// ErrLedgerContradicts means that an accepted decision does not follow from
-// those before it: the ledger was damaged, or written by other rules.
+// ErrLedgerContradicts means that a decision does not follow from those before
+// it: the ledger was damaged, or written by other rules.
 var ErrLedgerContradicts = errors.New("domain: the ledger contradicts itself")
 
-// Fold gives the state of d's campaign after d. state is the campaign before
-// it, nil while it is unknown; it is changed in place and returned. Decisions
-// that were not accepted change nothing. After an error the state must be
-// dropped.
-func Fold(state *Campaign, d *Decision) (*Campaign, error) {
+// Fold gives the state of d's campaign after d, whose record has the given
+// hash. state is the campaign before it, nil while it is unknown; it is changed
+// in place and returned. A decision that was not accepted changes only the
+// campaign's chain and its counts of refusals. After an error the state must
+// be dropped.
+func Fold(state *Campaign, d *Decision, recordHash string) (*Campaign, error) {
+	known := state != nil
+	if known {
+		if err := state.checkChain(d); err != nil {
+			return nil, err
+		}
+		state.refused = state.refused.with(state, d)
+	}
+	state, err := FoldAccepted(state, d)
+	if err != nil || state == nil {
+		return nil, err
+	}
+	if known {
+		if err := state.checkCounts(d, state.accepted); err != nil {
+			return nil, err
+		}
+	}
+	state.chain = campaignChain{index: *d.CampaignIndex, last: recordHash}
+	return state, nil
+}
+
+// FoldAccepted is [Fold] for whoever has the accepted decisions alone; others
+// change nothing. What the rest of the campaign's decisions say comes by
+// [Campaign.Resume] when all are folded.
+func FoldAccepted(state *Campaign, d *Decision) (*Campaign, error) {
 	if d.Outcome != Accepted {
+		if state == nil && d.Accepted != nil {
+			return nil, errors.Wrapf(ErrLedgerContradicts, "decision %d counts %d accepted decisions of campaign %q, which is not open", d.Index, *d.Accepted, d.Campaign)
+		}
 		return state, nil
 	}
 	if opening, ok := d.Latest().(*Opening); ok {
@@ -56,6 +84,11 @@ func (c *Campaign) count(d *Decision) error {
 		return errors.Wrapf(ErrLedgerContradicts, "decision %d of campaign %q is its accepted decision number %d, but %d are known",
 			d.Index, d.Campaign, valueOf(d.Accepted), c.accepted)
 	}
+	if d.CampaignIndex == nil || *d.CampaignIndex < c.chain.index {
+		return errors.Wrapf(ErrLedgerContradicts, "decision %d of campaign %q has campaignIndex %d, an earlier one has %d",
+			d.Index, d.Campaign, valueOf(d.CampaignIndex), c.chain.index)
+	}
+	c.chain.index = *d.CampaignIndex
 	return nil
 }
 
@@ -69,16 +102,21 @@ func (c *Campaign) foldImport(d *Decision, data *CellImported) error {
 		Slot:           data.Cell.Slot(),
 		status:         data.Result.Status,
 		cleanup:        data.Result.Cleanup,
-		usage:          data.Usage,
+		charge:         c.opening.rules().Plausible.Charge(data.Usage),
 	}
+	started, known := parseTimestamp(data.Result.StartedAt)
+	imported.beforeOpening = !known || started.Before(c.opened)
+	finished, known := parseTimestamp(data.Result.FinishedAt)
+	imported.afterArrival = known && finished.Sub(d.Arrival.Time) > maxClockAhead
 	if c.byImportKey[imported.ImportKey] != nil || c.byMeasurementKey[imported.MeasurementKey] != nil || c.bySlot[imported.Slot] != nil {
 		return errors.Wrapf(ErrLedgerContradicts, "decision %d imports %q over an import of campaign %q", d.Index, imported.ImportKey, c.id)
 	}
 	c.byImportKey[imported.ImportKey] = imported
 	c.byMeasurementKey[imported.MeasurementKey] = imported
 	c.bySlot[imported.Slot] = imported
-	c.spent.Add(imported.usage)
-	c.effective.Add(imported.usage)
+	c.counted.Add(imported.charge)
+	c.definitions[imported.Slot.ScenarioID] = c.definitions[imported.Slot.ScenarioID].with(
+		data.Cell.DefinitionDigest, data.Cell.GraderDigest, data.Result.SuiteDefinitionHash)
 	c.countImport(imported, 1)
 	return nil
 }
@@ -91,9 +129,22 @@ func (c *Campaign) foldVoid(d *Decision, data *VoidReference) error {
 	imported.voided = true
 	imported.voidedAt = d.Index
 	delete(c.bySlot, imported.Slot)
-	c.effective.Remove(imported.usage)
+	c.counted.Remove(imported.charge)
+	c.voidedSpend.Add(imported.charge)
 	c.countImport(imported, -1)
+	c.countVoid(d, data, imported)
 	return nil
+}
+
+func (c *Campaign) countVoid(d *Decision, data *VoidReference, imported *Import) {
+	c.voided++
+	if !imported.passed() {
+		c.voidedFailed++
+	}
+	if len(c.voids) < maxVoidsShown {
+		c.voids = append(c.voids, VoidShown{Slot: imported.Slot.String(), ImportKey: imported.ImportKey, Index: d.Index,
+			Failed: !imported.passed(), Actor: data.Actor, Reason: data.Reason})
+	}
 }
 
 func (c *Campaign) foldSeal(d *Decision, data *Seal) error {

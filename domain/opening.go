@@ -20,7 +20,12 @@ type Scenario struct {
 	GraderDigest     string `json:"graderDigest"`
 }
 
-// Budget is shown beside the spend, and not enforced.
+// Budget is shown beside the spend. Enforced, a campaign over it is not
+// qualified, and one whose spend is only a lower bound is incomplete.
 type Budget struct {
 	CostUSD float64 `json:"costUsd"`
+	Enforce bool    `json:"enforce"`
 }
+
+// rules are the policy's rules of a verdict.
+func (o *Opening) rules() *VerdictRules { return &o.Policy.VerdictRules }

@@ -19,6 +19,8 @@ type Policy struct {
 
 	Documents  Documents `json:"documents"`  // which files of an archive are the documents
 	Provenance []string  `json:"provenance"` // accepted sources of provenance
+
+	VerdictRules
 }
 
 // Host is the machine that a policy demands.

@@ -21,6 +21,7 @@ func (p *Policy) withDefaults() *Policy {
 	policy.Ordinals = slices.Clone(p.Ordinals)
 	policy.Database.ImageIDs = slices.Clone(p.Database.ImageIDs)
 	policy.Provenance = slices.Clone(p.Provenance)
+	policy.VerdictRules = p.VerdictRules.withDefaults()
 	defaults := defaultDocuments()
 	for _, pattern := range []struct {
 		value    *string
@@ -65,7 +66,10 @@ func (p *Policy) check() *Refusal {
 	if refusal := checkTexts("/policy/provenance", p.Provenance, MaxSources); refusal != nil {
 		return refusal
 	}
-	return p.Documents.check()
+	if refusal := p.Documents.check(); refusal != nil {
+		return refusal
+	}
+	return p.VerdictRules.check(len(p.Ordinals))
 }
 
 type demand struct{ name, value string }

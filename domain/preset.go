@@ -46,8 +46,9 @@ func paperclipChat() *Policy {
 			Version:      "17.6",
 			Architecture: "amd64",
 		},
-		Documents:  defaultDocuments(),
-		Provenance: []string{provenanceGitHubAPI},
+		Documents:    defaultDocuments(),
+		Provenance:   []string{provenanceGitHubAPI},
+		VerdictRules: VerdictRules{}.withDefaults(),
 	}
 }
 

@@ -58,6 +58,19 @@ const (
 	ReasonCheckpointConflict     Reason = "checkpoint_conflict"
 )
 
+// Why a signed arrival, or one that had to be, is refused.
+const (
+	ReasonSignatureInvalid Reason = "signature_invalid"
+	ReasonSignatureExpired Reason = "signature_expired"
+	ReasonSignerNotAllowed Reason = "signer_not_allowed"
+)
+
+// OfSigner reports whether r refuses who published an arrival and says nothing
+// of what is in it: no claim of such a cell is counted or summed.
+func (r Reason) OfSigner() bool {
+	return r == ReasonSignatureInvalid || r == ReasonSignatureExpired || r == ReasonSignerNotAllowed
+}
+
 // Refusal says why an arrival does not count.
 type Refusal struct {
 	Reason  Reason // the code

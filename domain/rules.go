@@ -64,6 +64,7 @@ func Decide(v int, state *Campaign, a *Arrival) (*Decision, error) {
 	}
 	d := newDecision(v, state, a)
 	rules.Decide(d, state, a)
+	d.countRefused(state)
 	return d, nil
 }
 
@@ -75,6 +76,8 @@ func newDataV1(kind Kind, outcome Outcome) Data {
 		return &Opening{}
 	case kind == KindCell && accepted:
 		return &CellImported{}
+	case kind == KindCell && outcome == Rejected:
+		return &CellRefused{}
 	case kind == KindCell:
 		return &CellReference{}
 	case kind == KindVoid:

@@ -1,5 +1,7 @@
 package domain
 
+import "strconv"
+
 // Selection is a slot of a campaign: the one execution that may fill it, fixed
 // when the campaign is opened.
 type Selection struct {
@@ -13,6 +15,9 @@ type Slot struct {
 	ScenarioID string
 	Ordinal    int64
 }
+
+// String is the slot as people and reasons name it: scenario/ordinal.
+func (s Slot) String() string { return s.ScenarioID + "/" + strconv.FormatInt(s.Ordinal, 10) }
 
 // Intent is what a campaign was opened to measure. In the ledger it is always
 // the opened campaign's own; a stand-alone validation brings its own.

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/cockroachdb/apd/v3"
@@ -8,57 +9,142 @@ import (
 
 // Spend is what a set of measurements cost, exactly: sums of the shortest
 // decimals that print the reported numbers, never sums of doubles. A sum over
-// nothing that reported is null, not 0.
+// nothing is null, not 0.
 type Spend struct {
-	CostUSD  *string `json:"costUsd"`  // decimal, null when no cell reported a cost
-	Tokens   *string `json:"tokens"`   // decimal, null when no cell reported tokens
-	Reported int64   `json:"reported"` // cells that reported a cost
-	Cells    int64   `json:"cells"`    // cells in all; Reported/Cells is the coverage
+	CostUSD  *string `json:"costUsd"`  // decimal, null when nothing was summed
+	Complete bool    `json:"complete"` // every cell reported a plausible cost in full; else CostUSD is a lower bound
+
+	// The cells, exactly one of the four each.
+	Cells       int64 `json:"cells"`
+	Reported    int64 `json:"reported"`    // a plausible cost in full
+	Partial     int64 `json:"partial"`     // a plausible cost that is only a part
+	Implausible int64 `json:"implausible"` // a cost that is not summed
+	Unknown     int64 `json:"unknown"`     // all else
+
+	Tokens            *string `json:"tokens"`            // decimal, null when nothing was summed
+	TokensComplete    bool    `json:"tokensComplete"`    // every cell reported plausible tokens
+	TokensImplausible int64   `json:"tokensImplausible"` // cells with tokens that are not summed
 }
 
-// Account adds usages up. The zero Account is empty.
+// CostCoverage says how much of a measurement's cost is known.
+type CostCoverage string
+
+// The coverages of a cost.
+const (
+	CostReported    CostCoverage = "reported"    // the framework reported it in full, and it is plausible
+	CostPartial     CostCoverage = "partial"     // it reported a part, and that is plausible
+	CostImplausible CostCoverage = "implausible" // the number is in no sum
+	CostUnknown     CostCoverage = "unknown"
+)
+
+// Charge is a usage as it is summed.
+type Charge struct {
+	Coverage          CostCoverage
+	CostUSD           *float64 // nil: not in the sum
+	Tokens            *float64 // nil: not in the sum
+	TokensImplausible bool
+}
+
+// Charge judges a usage, each quantity by itself.
+func (p Plausible) Charge(u Usage) Charge {
+	charge := Charge{Coverage: CostUnknown}
+	coverage := CostCoverage(u.Coverage)
+	switch {
+	case u.CostUSD == nil:
+	case !p.CostUSD.holds(*u.CostUSD):
+		charge.Coverage = CostImplausible
+	case coverage == CostReported || coverage == CostPartial:
+		charge.Coverage, charge.CostUSD = coverage, u.CostUSD
+	}
+	switch {
+	case u.Tokens == nil:
+	case !p.Tokens.holds(*u.Tokens) || *u.Tokens != math.Trunc(*u.Tokens):
+		charge.TokensImplausible = true
+	default:
+		charge.Tokens = u.Tokens
+	}
+	return charge
+}
+
+// Account adds charges up. The zero Account is empty.
 type Account struct {
 	cost   apd.Decimal
 	tokens apd.Decimal
 
-	reported int64 // cells with a cost
-	counted  int64 // cells with tokens
-	cells    int64
+	cells                                   int64
+	reported, partial, implausible, unknown int64
+	tokensKnown, tokensImplausible          int64
 }
 
 // Add counts one measurement in.
-func (a *Account) Add(u Usage) { a.change(u, 1) }
+func (a *Account) Add(c Charge) { a.change(c, 1) }
 
 // Remove takes one measurement out that was counted in before.
-func (a *Account) Remove(u Usage) { a.change(u, -1) }
+func (a *Account) Remove(c Charge) { a.change(c, -1) }
 
-func (a *Account) change(u Usage, by int64) {
+func (a *Account) change(c Charge, by int64) {
 	a.cells += by
-	if u.CostUSD != nil {
+	switch c.Coverage {
+	case CostReported:
 		a.reported += by
-		addExactly(&a.cost, *u.CostUSD, by < 0)
+	case CostPartial:
+		a.partial += by
+	case CostImplausible:
+		a.implausible += by
+	default:
+		a.unknown += by
 	}
-	if u.Tokens != nil {
-		a.counted += by
-		addExactly(&a.tokens, *u.Tokens, by < 0)
+	if c.CostUSD != nil {
+		addExactly(&a.cost, *c.CostUSD, by < 0)
 	}
+	if c.TokensImplausible {
+		a.tokensImplausible += by
+	}
+	if c.Tokens != nil {
+		a.tokensKnown += by
+		addExactly(&a.tokens, *c.Tokens, by < 0)
+	}
+}
+
+// Plus gives the sums of both.
+func (a *Account) Plus(b *Account) *Account {
+	sum := &Account{
+		cells:    a.cells + b.cells,
+		reported: a.reported + b.reported, partial: a.partial + b.partial,
+		implausible: a.implausible + b.implausible, unknown: a.unknown + b.unknown,
+		tokensKnown: a.tokensKnown + b.tokensKnown, tokensImplausible: a.tokensImplausible + b.tokensImplausible,
+	}
+	addDecimals(&sum.cost, &a.cost, &b.cost)
+	addDecimals(&sum.tokens, &a.tokens, &b.tokens)
+	return sum
 }
 
 // Spend gives the sums so far.
 func (a *Account) Spend() Spend {
-	spend := Spend{Reported: a.reported, Cells: a.cells}
-	if a.reported > 0 {
+	spend := Spend{
+		Complete: a.complete(),
+		Cells:    a.cells, Reported: a.reported, Partial: a.partial, Implausible: a.implausible, Unknown: a.unknown,
+		TokensComplete: a.tokensKnown == a.cells, TokensImplausible: a.tokensImplausible,
+	}
+	if a.reported+a.partial > 0 {
 		spend.CostUSD = decimalText(&a.cost)
 	}
-	if a.counted > 0 {
+	if a.tokensKnown > 0 {
 		spend.Tokens = decimalText(&a.tokens)
 	}
 	return spend
 }
 
+func (a *Account) complete() bool { return a.reported == a.cells }
+
+// over reports whether the cost is more than dollars.
+func (a *Account) over(dollars float64) bool {
+	var limit apd.Decimal
+	addExactly(&limit, dollars, false)
+	return a.cost.Cmp(&limit) > 0
+}
+
 // addExactly adds the shortest decimal that prints value, or subtracts it.
-// BaseContext has no precision limit, so nothing is rounded; its conditions
-// cannot arise for finite doubles (their exponents lie within ±400).
 func addExactly(sum *apd.Decimal, value float64, negative bool) {
 	var term apd.Decimal
 	if _, _, err := term.SetString(strconv.FormatFloat(value, 'e', -1, 64)); err != nil {
@@ -67,7 +153,14 @@ func addExactly(sum *apd.Decimal, value float64, negative bool) {
 	if negative {
 		term.Neg(&term)
 	}
-	if _, err := apd.BaseContext.Add(sum, sum, &term); err != nil {
+	addDecimals(sum, sum, &term)
+}
+
+// addDecimals sets sum to a + b. BaseContext has no precision limit, so nothing
+// is rounded; its conditions cannot arise for finite doubles (their exponents
+// lie within ±400).
+func addDecimals(sum, a, b *apd.Decimal) {
+	if _, err := apd.BaseContext.Add(sum, a, b); err != nil {
 		panic("domain: exact decimal sum: " + err.Error()) // see above
 	}
 }

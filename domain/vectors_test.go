@@ -164,7 +164,7 @@ func TestApplicationVectors(t *testing.T) {
 // apply cells that were selected elsewhere.
 func vectorCampaign(v strictjson.Value) *Campaign {
 	c := &Campaign{
-		id: text(v.Get("campaignId")), intent: NewIntent(text(v.Get("campaignId")), "", nil), opening: &Opening{},
+		id: text(v.Get("campaignId")), intent: NewIntent(text(v.Get("campaignId")), "", nil), opening: &Opening{Policy: paperclipChat()}, definitions: map[string]definitionsSeen{},
 		scenarios: map[string]Scenario{}, byImportKey: map[string]*Import{}, byMeasurementKey: map[string]*Import{},
 		bySlot: map[Slot]*Import{}, byScenario: map[string]*counts{},
 	}
@@ -190,8 +190,8 @@ func applyVector(t *testing.T, c *Campaign, m *Measured, q *Qualification, step 
 		t.Fatalf("%s: duplicate is %v", text(step.Get("kind")), repeated != nil)
 	case repeated == nil:
 		d := &Decision{Index: uint64(len(c.byImportKey)), Outcome: Accepted, Kind: KindCell, Campaign: c.id,
-			Accepted: pointerTo(c.accepted + 1), Data: &CellImported{Cell: m.Cell, Result: m.Facts, Usage: m.Usage}}
-		if _, err := Fold(c, d); err != nil {
+			Accepted: pointerTo(c.accepted + 1), CampaignIndex: pointerTo(c.accepted + 1), Data: &CellImported{Cell: m.Cell, Result: m.Facts, Usage: m.Usage}}
+		if _, err := FoldAccepted(c, d); err != nil {
 			t.Fatal(err)
 		}
 	}

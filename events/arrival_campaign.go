@@ -5,7 +5,7 @@ import "github.com/ledgerd/ledgerd/domain"
 // readOpening reads a campaign arrival:
 //
 //	{"sourceRevision","label"?,"policy":{…}|"policyPreset","scenarios":[{"id","label"?,"definitionDigest"?,"graderDigest"?}…],
-//	 "selected":[{"scenarioId","executionId","remoteOrdinal"}…],"budget"?:{"costUsd"}}
+//	 "selected":[{"scenarioId","executionId","remoteOrdinal"}…],"budget"?:{"costUsd","enforce"?}}
 //
 // A policy may have holes here: whether a campaign can be decided by it is the
 // domain's to say.
@@ -66,6 +66,7 @@ var selectionMembers = []member[domain.Selection]{
 
 var budgetMembers = []member[domain.Budget]{
 	{name: "costUsd", read: func(b *body, u *domain.Budget) *domain.Refusal { return b.number(&u.CostUSD) }},
+	{name: "enforce", optional: true, read: func(b *body, u *domain.Budget) *domain.Refusal { return b.flag(&u.Enforce) }},
 }
 
 var policyMembers = []member[domain.Policy]{
@@ -88,6 +89,56 @@ var policyMembers = []member[domain.Policy]{
 		return object(b, &p.Documents, documentsMembers)
 	}},
 	{name: "provenance", optional: true, read: func(b *body, p *domain.Policy) *domain.Refusal { return b.texts(&p.Provenance) }},
+	{name: "qualifies", optional: true, read: func(b *body, p *domain.Policy) *domain.Refusal {
+		if b.null() {
+			return b.skip()
+		}
+		p.Qualifies = &domain.Qualifies{}
+		return object(b, p.Qualifies, qualifiesMembers)
+	}},
+	{name: "plausible", optional: true, read: func(b *body, p *domain.Policy) *domain.Refusal {
+		p.Plausible = domain.DefaultPlausible()
+		return object(b, p.Plausible, plausibleMembers)
+	}},
+	disclosure("voidedFailures", func(p *domain.Policy) *domain.Disclosure { return &p.VoidedFailures }),
+	disclosure("measuredBefore", func(p *domain.Policy) *domain.Disclosure { return &p.MeasuredBefore }),
+	disclosure("definitionChanged", func(p *domain.Policy) *domain.Disclosure { return &p.DefinitionChanged }),
+}
+
+func disclosure(name string, of func(*domain.Policy) *domain.Disclosure) member[domain.Policy] {
+	return member[domain.Policy]{name: name, optional: true, read: func(b *body, p *domain.Policy) *domain.Refusal {
+		return b.text((*string)(of(p)))
+	}}
+}
+
+// What a policy leaves out may be written as null, as an opened campaign's is.
+var qualifiesMembers = []member[domain.Qualifies]{
+	{name: "scenarioPasses", optional: true, read: func(b *body, q *domain.Qualifies) *domain.Refusal {
+		if b.null() {
+			return b.skip()
+		}
+		q.ScenarioPasses = new(int64)
+		return b.integer(q.ScenarioPasses)
+	}},
+	{name: "passRate", optional: true, read: func(b *body, q *domain.Qualifies) *domain.Refusal {
+		if b.null() {
+			return b.skip()
+		}
+		q.PassRate = new(float64)
+		return b.number(q.PassRate)
+	}},
+}
+
+var plausibleMembers = []member[domain.Plausible]{
+	{name: "costUsd", optional: true, read: func(b *body, p *domain.Plausible) *domain.Refusal { return b.bounds(&p.CostUSD) }},
+	{name: "tokens", optional: true, read: func(b *body, p *domain.Plausible) *domain.Refusal { return b.bounds(&p.Tokens) }},
+	{name: "durationMs", optional: true, read: func(b *body, p *domain.Plausible) *domain.Refusal {
+		if b.null() {
+			return b.skip()
+		}
+		p.DurationMS = &domain.Range{}
+		return b.bounds(p.DurationMS)
+	}},
 }
 
 var hostMembers = []member[domain.Host]{

@@ -40,7 +40,7 @@ func fuzzedState(t testing.TB) *domain.Campaign {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := domain.Fold(nil, opened)
+	state, err := domain.Fold(nil, opened, strings.Repeat("f", len(events.GenesisHash)))
 	if err != nil || state == nil {
 		t.Fatalf("%v: %s at %q: %s", err, opened.Reason, opened.Field, opened.Detail)
 	}

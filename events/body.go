@@ -282,6 +282,36 @@ func (b *body) number(into *float64) *domain.Refusal {
 	return nil
 }
 
+// flag reads true or false.
+func (b *body) flag(into *bool) *domain.Refusal {
+	if kind := b.decoder.PeekKind(); kind != 't' && kind != 'f' {
+		return b.wrongType("true or false")
+	}
+	value, refusal := b.value()
+	if refusal == nil {
+		*into = value.Kind() == 't'
+	}
+	return refusal
+}
+
+// null reports whether null comes next.
+func (b *body) null() bool { return b.decoder.PeekKind() == 'n' }
+
+// bounds reads an array of two numbers.
+func (b *body) bounds(into *domain.Range) *domain.Refusal {
+	at, n := b.pointer(), 0
+	refusal := b.list(func(i int) *domain.Refusal {
+		if n++; n > len(into) {
+			return malformed(at, "it must be two numbers and is more")
+		}
+		return b.number(&into[i])
+	})
+	if refusal == nil && n < len(into) {
+		return malformed(at, "it must be two numbers and is %d", n)
+	}
+	return refusal
+}
+
 // lenientText reads a value that a gate will look at: anything but a string is
 // the empty one.
 func (b *body) lenientText(into *string) *domain.Refusal {

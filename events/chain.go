@@ -3,11 +3,12 @@ package events
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
+
+	"github.com/ledgerd/ledgerd/domain"
 )
 
 // GenesisHash is what the first record holds as the hash of the one before it.
-var GenesisHash = strings.Repeat("0", 2*sha256.Size)
+var GenesisHash = domain.GenesisHash
 
 // RecordHash is the lower hex SHA-256 of a record's bytes, which the next
 // record holds as prev.

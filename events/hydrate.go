@@ -14,7 +14,8 @@ import (
 //
 // A lost accepted decision is noticed, so that nothing is ever accepted twice:
 // the accepted ones must count 1…n without a hole ([domain.Fold]), and n must
-// be what the campaign's last decision of any outcome up to upTo carries. When
+// be what the campaign's last decision of any outcome up to upTo carries. From
+// that one come the counts of refusals and the campaign's own chain, too. When
 // there are later ones, the first of them tells n as well. What cannot be
 // noticed here is that the campaign's last decisions are missing and nothing
 // of it follows: reading every sequence shows the hole, and whoever remembers
@@ -41,41 +42,47 @@ func Hydrate(ctx context.Context, ledger Log, campaign string, upTo uint64) (*do
 	if err != nil {
 		return nil, err
 	}
-	var found uint64
-	if state != nil {
-		found = state.Accepted()
+	if state == nil {
+		return nil, witness.ofUnknown(upTo)
 	}
-	if want := acceptedAt(witness, upTo); found != want {
-		return nil, errors.Wrapf(domain.ErrLedgerContradicts,
-			"campaign %q has %d accepted decisions up to sequence %d, and decision %d knows of %d", campaign, found, upTo, witness.Index, want)
+	if witness.decision.Arrival.Seq > upTo {
+		return state, state.ResumeBefore(witness.decision)
 	}
-	return state, nil
+	return state, state.Resume(witness.decision, witness.hash)
 }
 
-// findWitness gives the decision that tells how many were accepted up to upTo:
-// the campaign's last one, or the first behind upTo.
-func findWitness(ctx context.Context, ledger Log, campaign string, upTo uint64, last *Message) (*domain.Decision, error) {
+// witness is the decision that tells what a campaign's accepted ones cannot.
+type witness struct {
+	decision *domain.Decision
+	hash     string // of its record
+}
+
+// ofUnknown is the error when nothing was accepted up to upTo, and the witness
+// knows of something.
+func (w witness) ofUnknown(upTo uint64) error {
+	d := w.decision
+	opens := d.Outcome == domain.Accepted && d.Arrival.Seq > upTo && *d.Accepted == 1
+	if d.Accepted == nil || opens {
+		return nil
+	}
+	return errors.Wrapf(domain.ErrLedgerContradicts,
+		"campaign %q has no accepted decision up to sequence %d, and decision %d knows of %d", d.Campaign, upTo, d.Index, *d.Accepted)
+}
+
+// findWitness gives the campaign's last decision up to upTo, or the first behind
+// it.
+func findWitness(ctx context.Context, ledger Log, campaign string, upTo uint64, last *Message) (w witness, err error) {
+	read := func(m *Message) (err error) {
+		w.hash = RecordHash(m.Data)
+		w.decision, err = decodeOf(m, campaign)
+		return err
+	}
 	if last.Seq <= upTo {
-		return decodeOf(last, campaign)
+		err = read(last)
+		return w, err
 	}
-	var witness *domain.Decision
-	err := each(ctx, ledger, upTo+1, CampaignFilter(campaign), func(m *Message) (more bool, err error) {
-		witness, err = decodeOf(m, campaign)
-		return false, err
-	})
-	return witness, err
-}
-
-// acceptedAt is the number of accepted decisions up to upTo that a witness
-// tells: its own number, less itself when it came later.
-func acceptedAt(witness *domain.Decision, upTo uint64) uint64 {
-	if witness.Accepted == nil {
-		return 0
-	}
-	if witness.Arrival.Seq > upTo && witness.Outcome == domain.Accepted {
-		return *witness.Accepted - 1
-	}
-	return *witness.Accepted
+	err = each(ctx, ledger, upTo+1, CampaignFilter(campaign), func(m *Message) (more bool, err error) { return false, read(m) })
+	return w, err
 }
 
 // foldAccepted folds the accepted decisions up to upTo.
@@ -97,7 +104,7 @@ func foldAccepted(ctx context.Context, ledger Log, campaign string, upTo uint64)
 		if err != nil {
 			return false, err
 		}
-		state, err = domain.Fold(state, d)
+		state, err = domain.FoldAccepted(state, d)
 		return m.Seq < end.Seq, err
 	})
 	return state, err

@@ -37,15 +37,48 @@ var history = []struct {
 }
 
 // historyDecision is the decision at a sequence of history.
-func historyDecision(seq uint64) *domain.Decision {
+func historyDecision(seq uint64) *domain.Decision { return historyDecisions()[seq-1] }
+
+func historyDecisions() []*domain.Decision {
+	all := make([]*domain.Decision, len(history))
+	last := map[string]*domain.Decision{} // of an open campaign
+	for i := range all {
+		d := historyRow(uint64(i + 1))
+		if before := last[d.Campaign]; before != nil {
+			d.CampaignIndex, d.CampaignPrev = ptr(*before.CampaignIndex+1), ptr(historyHash(before))
+			d.Refused, d.RefusedFailed = ptr(*before.Refused), ptr(uint64(0))
+			if d.Outcome == domain.Rejected {
+				*d.Refused++
+			}
+		}
+		if all[i] = d; d.Accepted != nil {
+			last[d.Campaign] = d
+		}
+	}
+	return all
+}
+
+// historyHash is the hash of a decision's record.
+func historyHash(d *domain.Decision) string {
+	record, err := events.EncodeRecord(d)
+	if err != nil {
+		panic(err)
+	}
+	return events.RecordHash(record)
+}
+
+// historyRow is a decision as if it were its campaign's first.
+func historyRow(seq uint64) *domain.Decision {
 	row := history[seq-1]
 	d := decision(row.kind, row.outcome, nil)
-	d.Index, d.Arrival.Seq, d.Campaign, d.Accepted = seq-1, seq, row.campaign, nil
+	d.Index, d.Arrival.Seq, d.Campaign = seq-1, seq, row.campaign
+	ofNone(d)
 	if row.outcome == domain.Duplicate {
 		d.Repeats = ptr(uint64(1))
 	}
 	if row.accepted != "-" {
 		d.Accepted = ptr(uint64(row.accepted[0] - '0'))
+		d.Refused, d.RefusedFailed, d.CampaignIndex, d.CampaignPrev = ptr(uint64(0)), ptr(uint64(0)), ptr(uint64(0)), ptr(events.GenesisHash)
 	}
 	if row.outcome == domain.Accepted {
 		d.Data = historyData(row.kind, seq)
@@ -92,7 +125,7 @@ func TestHydrateIsTheFold(t *testing.T) {
 		want := map[string]*domain.Campaign{}
 		for seq := uint64(1); seq <= upTo; seq++ {
 			d := historyDecision(seq)
-			state, err := domain.Fold(want[d.Campaign], d)
+			state, err := domain.Fold(want[d.Campaign], d, historyHash(d))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,8 @@ const envelopeBytes = 1024
 // null when there is none:
 //
 //	{"v":1,"index":41,"prev":"…","arrival":{"seq":42,"id":"…","sha256":"…","time":"2026-10-01T10:00:00.000000000Z"},
-//	"campaign":"…","kind":"cell","outcome":"accepted","reason":"","field":"","detail":"","repeats":null,"accepted":7,"data":{…}}
+//	"campaign":"…","kind":"cell","outcome":"accepted","reason":"","field":"","detail":"","repeats":null,"accepted":7,"refused":1,
+//	"refusedFailed":0,"campaignIndex":9,"campaignPrev":"…","data":{…}}
 //
 // The same decision prints the same bytes in every process. Errors:
 // ErrRecordMalformed, ErrRecordTooLarge; both are mistakes of whoever decided.
@@ -111,6 +112,14 @@ func (p *printer) decision(d *domain.Decision, data []byte) {
 	p.optional(d.Repeats)
 	p.literal(`,"accepted":`)
 	p.optional(d.Accepted)
+	p.literal(`,"refused":`)
+	p.optional(d.Refused)
+	p.literal(`,"refusedFailed":`)
+	p.optional(d.RefusedFailed)
+	p.literal(`,"campaignIndex":`)
+	p.optional(d.CampaignIndex)
+	p.literal(`,"campaignPrev":`)
+	p.optionalText(d.CampaignPrev)
 	p.literal(`,"data":`)
 	p.out = append(p.out, data...)
 	p.literal(`}`)
@@ -126,6 +135,14 @@ func (p *printer) optional(n *uint64) {
 		return
 	}
 	p.uint(*n)
+}
+
+func (p *printer) optionalText(s *string) {
+	if s == nil {
+		p.literal("null")
+		return
+	}
+	p.text(*s)
 }
 
 func (p *printer) text(s string) {

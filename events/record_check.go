@@ -55,12 +55,26 @@ func wrongOutcome(d *domain.Decision) string {
 		return "it repeats a decision that is not before it"
 	case d.Outcome != domain.Rejected && d.Accepted == nil:
 		return "it counts no accepted decisions of its campaign"
+	case d.Kind == "" && d.Accepted != nil:
+		return "it names no campaign and counts its decisions"
+	case !sameNull(d):
+		return "of what the campaign's decisions count, some is null and some is not"
+	case d.CampaignPrev != nil && (!isDigest(*d.CampaignPrev) || (*d.CampaignIndex == 0) != (*d.CampaignPrev == GenesisHash)):
+		return "campaignPrev is no SHA-256, or the first one's elsewhere"
 	case d.Kind == "" && d.Outcome != domain.Rejected:
 		return "it names no campaign and is not rejected"
 	case d.Outcome == domain.Accepted && d.Data == nil:
 		return "it is accepted and has no data"
 	}
 	return ""
+}
+
+// sameNull reports whether all that a record says of its campaign is null, or
+// nothing.
+func sameNull(d *domain.Decision) bool {
+	unknown := d.Accepted == nil
+	return (d.Refused == nil) == unknown && (d.RefusedFailed == nil) == unknown &&
+		(d.CampaignIndex == nil) == unknown && (d.CampaignPrev == nil) == unknown
 }
 
 // isDigest reports whether s is 64 lower hex digits.

@@ -104,6 +104,14 @@ func (s *scanner) decision(d *domain.Decision) []byte {
 	d.Repeats = s.optional()
 	s.literal(`,"accepted":`)
 	d.Accepted = s.optional()
+	s.literal(`,"refused":`)
+	d.Refused = s.optional()
+	s.literal(`,"refusedFailed":`)
+	d.RefusedFailed = s.optional()
+	s.literal(`,"campaignIndex":`)
+	d.CampaignIndex = s.optional()
+	s.literal(`,"campaignPrev":`)
+	d.CampaignPrev = s.optionalText()
 	s.literal(`,"data":`)
 	return s.last()
 }
@@ -156,6 +164,16 @@ func (s *scanner) uint(bits int) uint64 {
 }
 
 // optional reads an unsigned number or null.
+// optionalText reads a string or null.
+func (s *scanner) optionalText() *string {
+	if bytes.HasPrefix(s.rest, []byte("null")) {
+		s.literal("null")
+		return nil
+	}
+	text := s.text()
+	return &text
+}
+
 func (s *scanner) optional() *uint64 {
 	if bytes.HasPrefix(s.rest, []byte("null")) {
 		s.literal("null")

@@ -27,8 +27,9 @@ func decision(kind domain.Kind, outcome domain.Outcome, data domain.Data) *domai
 			Seq: 42, ID: "01999999-aaaa-7bbb-8ccc-dddddddddddd", SHA256: digest,
 			Time: time.Date(2026, 10, 1, 10, 0, 0, 1200, time.UTC),
 		},
-		Campaign: "chat-review", Kind: kind, Outcome: outcome, Accepted: ptr(uint64(7)), Data: data,
+		Campaign: "chat-review", Kind: kind, Outcome: outcome, Data: data,
 	}
+	ofCampaign(d, 7)
 	switch outcome {
 	case domain.Rejected:
 		d.Reason, d.Field, d.Detail = domain.ReasonUsageMismatch, "/a~1b/0", "a \"sentence\"\nof <two> & \u2028 lines"
@@ -36,6 +37,18 @@ func decision(kind domain.Kind, outcome domain.Outcome, data domain.Data) *domai
 		d.Repeats, d.Detail = ptr(uint64(3)), "repeats decision 3, without effect"
 	}
 	return d
+}
+
+// ofCampaign fills in what a record says of a campaign with so many accepted
+// decisions.
+func ofCampaign(d *domain.Decision, accepted uint64) {
+	d.Accepted, d.Refused, d.RefusedFailed = &accepted, ptr(uint64(2)), ptr(uint64(1))
+	d.CampaignIndex, d.CampaignPrev = ptr(uint64(9)), ptr(digest)
+}
+
+// ofNone takes it away.
+func ofNone(d *domain.Decision) {
+	d.Accepted, d.Refused, d.RefusedFailed, d.CampaignIndex, d.CampaignPrev = nil, nil, nil, nil, nil
 }
 
 func importedCell() *domain.CellImported {
@@ -72,6 +85,10 @@ func openedCampaign() *domain.Opening {
 	return &domain.Opening{
 		SourceRevision: digest[:40], Label: "nightly",
 		Policy: &domain.Policy{
+			VerdictRules: domain.VerdictRules{
+				Qualifies: &domain.Qualifies{ScenarioPasses: ptr(int64(1)), PassRate: ptr(0.9)},
+				Plausible: &domain.Plausible{CostUSD: domain.Range{0, 50}, Tokens: domain.Range{0, 1e9}, DurationMS: &domain.Range{0, 1}},
+			},
 			Repository: "paperclipai/paperclip", Ordinals: []int64{1, 2}, Provenance: []string{"github-api"},
 			Database:  domain.Database{ImageIDs: []string{"sha256:" + digest}},
 			Documents: domain.Documents{Result: "result.json", Host: "host.json", Definition: "definition.json"},
@@ -85,6 +102,9 @@ func openedCampaign() *domain.Opening {
 // decisions has one decision of every kind, outcome and data.
 func decisions() map[string]*domain.Decision {
 	reference := &domain.CellReference{ImportKey: "1/1/e", Provenance: domain.Provenance{Repository: "a/b"}}
+	refused := &domain.CellRefused{Provenance: &domain.Provenance{Repository: "a/b"}, Claimed: &domain.Claim{
+		ImportKey: ptr("1/1/e"), ExecutionID: ptr("e"), Slot: ptr("s/1"), Status: ptr("failed"),
+		Usage: &domain.Usage{Tokens: ptr(12.0), CostUSD: ptr(40.5), Coverage: "reported"}, ResultSHA256: ptr(digest)}}
 	void := &domain.VoidReference{ImportKey: "1/1/e", Actor: "ada", Reason: "wrong branch"}
 	all := map[string]*domain.Decision{
 		"campaign opened":        decision(domain.KindCampaign, domain.Accepted, openedCampaign()),
@@ -92,7 +112,8 @@ func decisions() map[string]*domain.Decision {
 		"campaign refused":       decision(domain.KindCampaign, domain.Rejected, nil),
 		"cell imported":          decision(domain.KindCell, domain.Accepted, importedCell()),
 		"cell again":             decision(domain.KindCell, domain.Duplicate, reference),
-		"cell refused":           decision(domain.KindCell, domain.Rejected, reference),
+		"cell refused":           decision(domain.KindCell, domain.Rejected, refused),
+		"cell unread":            decision(domain.KindCell, domain.Rejected, &domain.CellRefused{}),
 		"cell malformed":         decision(domain.KindCell, domain.Rejected, nil),
 		"void accepted":          decision(domain.KindVoid, domain.Accepted, void),
 		"void again":             decision(domain.KindVoid, domain.Duplicate, void),
@@ -105,14 +126,17 @@ func decisions() map[string]*domain.Decision {
 		"sealed": decision(domain.KindSeal, domain.Accepted, &domain.Seal{
 			Actor:   "ada",
 			Verdict: domain.Verdict{Word: domain.Incomplete, Reasons: []domain.VerdictReason{{Code: domain.CodeCellMissing, Count: 1, Slots: []string{"s/1"}}}},
-			Tally:   domain.Tally{Selected: 1, Missing: 1, Spent: domain.Spend{CostUSD: ptr("0.1"), Tokens: ptr("3"), Reported: 1, Cells: 1}},
+			Tally: domain.Tally{Selected: 1, Missing: 1, Voids: []domain.VoidShown{},
+				Spend: domain.TallySpend{Counted: domain.Spend{CostUSD: ptr("0.1"), Tokens: ptr("3"), Reported: 1, Cells: 1}}},
 		}),
 	}
 	unknown := decision("", domain.Rejected, nil)
-	unknown.Campaign, unknown.Accepted, unknown.Reason = "", nil, domain.ReasonArrivalMalformed
+	ofNone(unknown)
+	unknown.Campaign, unknown.Reason = "", domain.ReasonArrivalMalformed
 	all["no legal subject"] = unknown
 	first := decision(domain.KindCell, domain.Rejected, nil)
-	first.Index, first.Arrival.Seq, first.Prev, first.Accepted, first.Arrival.ID = 0, 1, events.GenesisHash, nil, ""
+	first.Index, first.Arrival.Seq, first.Prev, first.Arrival.ID = 0, 1, events.GenesisHash, ""
+	ofNone(first)
 	all["first, campaign unknown"] = first
 	return all
 }
@@ -140,6 +164,7 @@ func TestRecordIsPrintedAsSpecified(t *testing.T) {
 	const want = `{"v":1,"index":41,"prev":"` + digest + `","arrival":{"seq":42,"id":"01999999-aaaa-7bbb-8ccc-dddddddddddd","sha256":"` + digest +
 		`","time":"2026-10-01T10:00:00.000001200Z"},"campaign":"chat-review","kind":"void","outcome":"rejected","reason":"usage_mismatch",` +
 		`"field":"/a~1b/0","detail":"a \"sentence\"\nof <two> & ` + "\u2028" + ` lines","repeats":null,"accepted":7,` +
+		`"refused":2,"refusedFailed":1,"campaignIndex":9,"campaignPrev":"` + digest + `",` +
 		`"data":{"importKey":"1/1/é\u0001` + "\u007f" + `","measurementKey":"","scenarioId":"","ordinal":0,"actor":"a\"b","reason":""}}`
 	got, err := events.EncodeRecord(d)
 	if err != nil {
@@ -261,6 +286,10 @@ func TestEncodeRefusesWhatNoRecordHolds(t *testing.T) {
 		"duplicate of the future":  func(d *domain.Decision) { d.Outcome, d.Repeats = domain.Duplicate, ptr(d.Index) },
 		"repeats while accepted":   func(d *domain.Decision) { d.Repeats = ptr(uint64(1)) },
 		"accepted without count":   func(d *domain.Decision) { d.Accepted = nil },
+		"refused without count":    func(d *domain.Decision) { d.Refused = nil },
+		"chain without place":      func(d *domain.Decision) { d.CampaignIndex = nil },
+		"first with a previous":    func(d *domain.Decision) { d.CampaignIndex = ptr(uint64(0)) },
+		"campaignPrev is no hash":  func(d *domain.Decision) { d.CampaignPrev = ptr("x") },
 		"accepted without data":    func(d *domain.Decision) { d.Data = nil },
 		"data is not UTF-8":        func(d *domain.Decision) { d.Data = &domain.CellReference{ImportKey: "\xff"} },
 	}
@@ -276,7 +305,9 @@ func TestEncodeRefusesWhatNoRecordHolds(t *testing.T) {
 }
 
 func TestDecodeRefusesWhatDoesNotPrintTheSame(t *testing.T) {
-	record, err := events.EncodeRecord(decision(domain.KindCell, domain.Rejected, &domain.CellReference{ImportKey: "k"}))
+	d := decision(domain.KindCell, domain.Duplicate, &domain.CellReference{ImportKey: "k"})
+	d.Field, d.Detail = "/a~1b/0", "a \"sentence\"\nof <two> & \u2028 lines"
+	record, err := events.EncodeRecord(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,9 +319,9 @@ func TestDecodeRefusesWhatDoesNotPrintTheSame(t *testing.T) {
 		"sign":                      {`"index":41`, `"index":+41`},
 		"exponent":                  {`"index":41`, `"index":41e0`},
 		"other order":               {`{"v":1,"index":41,`, `{"index":41,"v":1,`},
-		"missing field":             {`"repeats":null,`, ``},
-		"field twice":               {`"repeats":null,`, `"repeats":null,"repeats":null,`},
-		"unknown field":             {`"repeats":null,`, `"repeats":null,"more":1,`},
+		"missing field":             {`"repeats":3,`, ``},
+		"field twice":               {`"repeats":3,`, `"repeats":3,"repeats":3,`},
+		"unknown field":             {`"repeats":3,`, `"repeats":3,"more":1,`},
 		"other case":                {`"campaign"`, `"Campaign"`},
 		"version as text":           {`{"v":1,`, `{"v":"1",`},
 		"version too large":         {`{"v":1,`, `{"v":2147483648,`},

@@ -33,9 +33,13 @@ func rejectionRow(d *domain.Decision) Rejection {
 		ArrivalID: Storable(d.Arrival.ID),
 	}
 	switch data := d.Latest().(type) {
-	case *domain.CellReference:
-		row.ImportKey = Storable(data.ImportKey)
-		row.Provenance = provenanceOf(data.Provenance)
+	case *domain.CellRefused:
+		if data.Claimed != nil && data.Claimed.ImportKey != nil {
+			row.ImportKey = Storable(*data.Claimed.ImportKey)
+		}
+		if data.Provenance != nil {
+			row.Provenance = provenanceOf(*data.Provenance)
+		}
 	case *domain.VoidReference:
 		row.ImportKey = Storable(data.ImportKey)
 	}

@@ -67,7 +67,7 @@ func (f *Fold) Add(ctx context.Context, d *domain.Decision, recordHash string) e
 	if d.Accepted == nil {
 		return nil // of no open campaign
 	}
-	touched, err := f.touch(ctx, d)
+	touched, err := f.touch(ctx, d, recordHash)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (f *Fold) Add(ctx context.Context, d *domain.Decision, recordHash string) e
 }
 
 // touch brings the state of d's campaign up to d.
-func (f *Fold) touch(ctx context.Context, d *domain.Decision) (*touchedCampaign, error) {
+func (f *Fold) touch(ctx context.Context, d *domain.Decision, recordHash string) (*touchedCampaign, error) {
 	_, opens := d.Latest().(*domain.Opening)
 	touched := f.byCampaign[d.Campaign]
 	var state *campaignState
@@ -95,11 +95,9 @@ func (f *Fold) touch(ctx context.Context, d *domain.Decision) (*touchedCampaign,
 			return nil, err
 		}
 	}
-	if d.Outcome == domain.Accepted {
-		var err error
-		if state, err = advance(state, d); err != nil {
-			return nil, err
-		}
+	var err error
+	if state, err = advance(state, d, foldWhole(recordHash)); err != nil {
+		return nil, err
 	}
 	if accepted := state.campaign.Accepted(); accepted != *d.Accepted {
 		return nil, errors.Wrapf(domain.ErrLedgerContradicts, "decision %d of campaign %q counts %d accepted decisions, the ledger holds %d",

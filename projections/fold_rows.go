@@ -64,8 +64,8 @@ func (t *touchedCampaign) campaignRow() Campaign {
 		Passed:         tally.Passed,
 		Failed:         tally.Failed,
 		Missing:        tally.Missing,
-		Spent:          spendOf(tally.Spent),
-		Effective:      spendOf(tally.Effective),
+		Spent:          spendOf(campaign.Spent()),
+		Effective:      spendOf(tally.Spend.Counted),
 		Accepted:       campaign.Accepted(),
 		Opened:         t.state.opened,
 		Last:           t.last,
@@ -83,13 +83,13 @@ func (t *touchedCampaign) campaignRow() Campaign {
 func storableReasons(reasons []domain.VerdictReason) []domain.VerdictReason {
 	stored := make([]domain.VerdictReason, len(reasons))
 	for i, reason := range reasons {
-		stored[i] = domain.VerdictReason{Code: reason.Code, Count: reason.Count, Slots: storableAll(reason.Slots)}
+		stored[i] = domain.VerdictReason{Code: reason.Code, Count: reason.Count, Slots: storableAll(reason.Slots), Threshold: reason.Threshold}
 	}
 	return stored
 }
 
 func spendOf(spend domain.Spend) Spend {
-	return Spend{CostUSD: spend.CostUSD, Tokens: spend.Tokens, Reported: spend.Reported, Cells: spend.Cells}
+	return Spend{CostUSD: spend.CostUSD, Tokens: spend.Tokens, Reported: spend.Reported + spend.Partial, Cells: spend.Cells}
 }
 
 func (s *campaignState) scenarioRow(position int) Scenario {
@@ -139,7 +139,7 @@ func (s *campaignState) usageRow(key usageKey) Usage {
 		Campaign:  s.campaign.ID(),
 		Day:       key.day,
 		Model:     key.model,
-		Spent:     spendOf(accounts.spent.Spend()),
-		Effective: spendOf(accounts.effective.Spend()),
+		Spent:     spendOf(accounts.counted.Plus(&accounts.voided).Spend()),
+		Effective: spendOf(accounts.counted.Spend()),
 	}
 }

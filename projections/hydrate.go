@@ -39,7 +39,7 @@ func hydrate(ctx context.Context, ledger events.Log, d *domain.Decision) (*campa
 			return nil, err
 		}
 	}
-	return state, nil
+	return state, state.campaign.ResumeBefore(d)
 }
 
 func foldMessages(state *campaignState, messages []events.Message, d *domain.Decision, wanted uint64) (*campaignState, error) {
@@ -59,7 +59,7 @@ func foldMessages(state *campaignState, messages []events.Message, d *domain.Dec
 		if decision.Outcome != domain.Accepted {
 			continue
 		}
-		if state, err = advance(state, decision); err != nil {
+		if state, err = advance(state, decision, domain.FoldAccepted); err != nil {
 			return nil, err
 		}
 		if state.campaign.Accepted() == wanted {

@@ -23,9 +23,12 @@ type campaignState struct {
 	usage    map[usageKey]*usageAccounts
 	bound    map[domain.CheckpointKey]bool
 
-	verdict         domain.Verdict
-	verdictAccepted uint64 // campaign.Accepted() that verdict was computed at; 0 for never
+	verdict   domain.Verdict
+	verdictAt verdictBasis // what verdict was computed at
 }
+
+// verdictBasis tells two states apart that may have different verdicts.
+type verdictBasis struct{ accepted, refusedFailed uint64 }
 
 type slotState struct {
 	filled bool
@@ -38,16 +41,16 @@ type measurement struct {
 	index    uint64
 	position int // of the slot
 	key      usageKey
-	usage    domain.Usage
+	charge   domain.Charge
 }
 
 type usageKey struct{ day, model string }
 
-type usageAccounts struct{ spent, effective domain.Account }
+type usageAccounts struct{ counted, voided domain.Account }
 
 // openState starts the state with the decision that opened the campaign.
-func openState(d *domain.Decision, opening *domain.Opening) (*campaignState, error) {
-	campaign, err := domain.Fold(nil, d)
+func openState(d *domain.Decision, opening *domain.Opening, fold folding) (*campaignState, error) {
+	campaign, err := fold(nil, d)
 	if err != nil {
 		return nil, err
 	}
@@ -70,17 +73,31 @@ func openState(d *domain.Decision, opening *domain.Opening) (*campaignState, err
 	return s, nil
 }
 
-// advance folds an accepted decision. state is nil for the opening. After an
-// error the state must be dropped.
-func advance(state *campaignState, d *domain.Decision) (*campaignState, error) {
+// folding is how a decision changes the writer's state: domain.Fold, or
+// domain.FoldAccepted where the accepted ones alone are read.
+type folding func(*domain.Campaign, *domain.Decision) (*domain.Campaign, error)
+
+// foldWhole is domain.Fold of a decision whose record has the given hash.
+func foldWhole(recordHash string) folding {
+	return func(state *domain.Campaign, d *domain.Decision) (*domain.Campaign, error) {
+		return domain.Fold(state, d, recordHash)
+	}
+}
+
+// advance folds a decision on an open campaign, or the opening: then state is
+// nil. After an error the state must be dropped.
+func advance(state *campaignState, d *domain.Decision, fold folding) (*campaignState, error) {
 	if opening, ok := d.Latest().(*domain.Opening); ok && state == nil {
-		return openState(d, opening)
+		return openState(d, opening, fold)
 	}
 	if state == nil {
 		return nil, errors.Wrapf(domain.ErrLedgerContradicts, "decision %d was accepted for campaign %q, which is not open", d.Index, d.Campaign)
 	}
-	if _, err := domain.Fold(state.campaign, d); err != nil {
+	if _, err := fold(state.campaign, d); err != nil {
 		return nil, err
+	}
+	if d.Outcome != domain.Accepted {
+		return state, nil
 	}
 	switch data := d.Latest().(type) {
 	case *domain.CellImported:
@@ -106,9 +123,9 @@ func (s *campaignState) importCell(d *domain.Decision, data *domain.CellImported
 		accounts = &usageAccounts{}
 		s.usage[key] = accounts
 	}
-	accounts.spent.Add(data.Usage)
-	accounts.effective.Add(data.Usage)
-	s.measured[data.Cell.ImportKey] = measurement{index: d.Index, position: position, key: key, usage: data.Usage}
+	charge := s.campaign.Opening().Policy.Plausible.Charge(data.Usage)
+	accounts.counted.Add(charge)
+	s.measured[data.Cell.ImportKey] = measurement{index: d.Index, position: position, key: key, charge: charge}
 	s.slots[position] = slotState{filled: true, index: d.Index, passed: passed(data.Result)}
 	return nil
 }
@@ -116,7 +133,9 @@ func (s *campaignState) importCell(d *domain.Decision, data *domain.CellImported
 // void takes an import back. domain.Fold has checked that it counts.
 func (s *campaignState) void(data *domain.VoidReference) {
 	voided := s.measured[data.ImportKey]
-	s.usage[voided.key].effective.Remove(voided.usage)
+	accounts := s.usage[voided.key]
+	accounts.counted.Remove(voided.charge)
+	accounts.voided.Add(voided.charge)
 	s.slots[voided.position] = slotState{}
 }
 
@@ -126,8 +145,8 @@ func (s *campaignState) cells() int { return len(s.slots) + len(s.measured) }
 // currentVerdict computes the verdict once for each state: it costs a walk
 // over all slots. A sealed campaign keeps the one that the seal froze.
 func (s *campaignState) currentVerdict() domain.Verdict {
-	if accepted := s.campaign.Accepted(); s.verdictAccepted != accepted {
-		s.verdictAccepted = accepted
+	if basis := (verdictBasis{s.campaign.Accepted(), s.campaign.RefusedFailed()}); s.verdictAt != basis {
+		s.verdictAt = basis
 		if seal, _, sealed := s.campaign.Sealed(); sealed {
 			s.verdict = seal.Verdict
 		} else {

@@ -48,6 +48,13 @@ func TestStoryCampaigns(t *testing.T) {
 			Reasons: []domain.VerdictReason{
 				{Code: domain.CodeCleanupFailed, Count: 1, Slots: []string{"scenario-1/1"}},
 				{Code: domain.CodeCellMissing, Count: 1, Slots: []string{"scenario-1/2"}},
+				{Code: domain.CodeCellVoided, Count: 1, Slots: []string{"scenario-0/2"}},
+				{Code: domain.CodeFailedCellVoided, Count: 1, Slots: []string{"scenario-0/2"}},
+				{Code: domain.CodeFailedCellRefused, Count: 1, Slots: []string{}},
+				{Code: domain.CodeMeasuredBeforeOpening, Count: 3, Slots: []string{"scenario-0/1", "scenario-0/2", "scenario-1/1"}},
+				{Code: domain.CodeClockImplausible, Count: 3, Slots: []string{"scenario-0/1", "scenario-0/2", "scenario-1/1"}},
+				{Code: domain.CodeDefinitionsUnpinned, Count: 2, Slots: []string{"scenario-0/1", "scenario-0/2"}},
+				{Code: domain.CodeBudgetUnproven, Count: 1, Slots: []string{"scenario-1/1"}},
 			},
 			Scenarios: 2, Cells: 4, Passed: 2, Failed: 1, Missing: 1,
 			Spent:     projections.Spend{CostUSD: ptr("0.3" + tiny[3:]), Tokens: ptr("1000"), Reported: 3, Cells: 4},
@@ -56,7 +63,11 @@ func TestStoryCampaigns(t *testing.T) {
 		},
 		{
 			ID: "beta", Status: projections.StatusSealed, SourceRevision: projectionstest.Revision, Verdict: domain.Incomplete,
-			Reasons:   []domain.VerdictReason{{Code: domain.CodeCellMissing, Count: 2, Slots: []string{"scenario-0/1", "scenario-0/2"}}},
+			Reasons: []domain.VerdictReason{
+				{Code: domain.CodeCellMissing, Count: 2, Slots: []string{"scenario-0/1", "scenario-0/2"}},
+				{Code: domain.CodeCellVoided, Count: 1, Slots: []string{"scenario-0/1"}},
+				{Code: domain.CodeDefinitionsUnpinned, Count: 2, Slots: []string{"scenario-0/1", "scenario-0/2"}},
+			},
 			Scenarios: 1, Cells: 2, Missing: 2,
 			Spent:    projections.Spend{CostUSD: ptr("0.1"), Tokens: ptr("1000"), Reported: 1, Cells: 1},
 			Accepted: 4, Opened: moment(4), Last: moment(30),

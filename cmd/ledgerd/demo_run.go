@@ -134,7 +134,7 @@ func (r *demoRun) summarise(ctx context.Context) (*demoSummary, error) {
 		}
 		c := &campaign.Item
 		s.Campaigns = append(s.Campaigns, demoCampaign{ID: c.ID, Verdict: c.Verdict, Cells: c.Cells, Passed: c.Passed, Failed: c.Failed,
-			Missing: c.Missing, Tokens: (*decimal)(c.Spent.Tokens), CostUSD: c.Spent.CostUSD})
+			Missing: c.Missing, Tokens: (*decimal)(c.Effective.Tokens), CostUSD: c.Effective.CostUSD})
 	}
 	return s, nil
 }
@@ -177,7 +177,7 @@ func (r *demoRun) check(ctx context.Context, s *demoSummary) error {
 	for i, want := range r.ci.Expected() {
 		got := s.Campaigns[i]
 		if got.Verdict != want.Verdict || got.Passed != want.Tally.Passed || got.Failed != want.Tally.Failed || got.Missing != want.Tally.Missing ||
-			orUnknown(got.CostUSD) != orUnknown(want.Tally.Spent.CostUSD) {
+			orUnknown(got.CostUSD) != orUnknown(want.Tally.Spend.Counted.CostUSD) {
 			r.wrong = append(r.wrong, fmt.Sprintf("campaign %s came to %+v, must be %s %+v", got.ID, got, want.Verdict, want.Tally))
 		}
 		if err := r.checkCheckpoints(ctx, want); err != nil {

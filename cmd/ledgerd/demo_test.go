@@ -57,7 +57,7 @@ func TestDemoSummary(t *testing.T) {
 	for i, e := range ci.Expected() {
 		c := got.Campaigns[i]
 		if c.ID != e.ID || c.Verdict != e.Verdict || c.Passed != e.Tally.Passed || c.Failed != e.Tally.Failed || c.Missing != e.Tally.Missing ||
-			c.Cells != c.Passed+c.Failed+c.Missing || c.Tokens.String() != *e.Tally.Spent.Tokens || *c.CostUSD != *e.Tally.Spent.CostUSD {
+			c.Cells != c.Passed+c.Failed+c.Missing || c.Tokens.String() != *e.Tally.Spend.Counted.Tokens || *c.CostUSD != *e.Tally.Spend.Counted.CostUSD {
 			t.Errorf("campaign %+v, want %+v", c, e)
 		}
 	}

@@ -82,15 +82,15 @@ func checkLedger(t testing.TB, arrivals, ledger []events.Message) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if arrival.Campaign != "" {
-			if states[arrival.Campaign], err = domain.Fold(states[arrival.Campaign], decision); err != nil {
-				t.Fatal(err)
-			}
-		}
 		decision.Prev = prev
 		record, err := events.EncodeRecord(decision)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if arrival.Campaign != "" {
+			if states[arrival.Campaign], err = domain.Fold(states[arrival.Campaign], decision, events.RecordHash(record)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if !bytes.Equal(record, ledger[i].Data) || ledger[i].Subject != events.DecisionSubject(decision) {
 			t.Fatalf("record %d on %s is\n%s\nand must be\n%s", i, ledger[i].Subject, ledger[i].Data, record)

@@ -58,7 +58,7 @@ func TestAnswersFitTheirRoom(t *testing.T) {
 				took += size(out)
 				decision, answer := decideAlone(t, state, uint64(i+1), out)
 				need += size(answer)
-				if state, err = domain.Fold(state, decision); err != nil {
+				if state, err = domain.Fold(state, decision, strings.Repeat("f", 64)); err != nil {
 					t.Fatal(err)
 				}
 			}

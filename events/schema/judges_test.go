@@ -103,7 +103,7 @@ func (l *ledger) decide(t testing.TB, kind domain.Kind, body []byte) *domain.Dec
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.state, err = domain.Fold(l.state, d); err != nil {
+	if l.state, err = domain.Fold(l.state, d, events.GenesisHash); err != nil {
 		t.Fatal(err)
 	}
 	return d

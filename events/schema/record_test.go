@@ -33,17 +33,17 @@ func (w *writer) write(t testing.TB, m *events.Message) (*domain.Decision, []byt
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := domain.Fold(w.states[arrival.Campaign], d)
+	d.Prev = w.prev
+	record, err := events.EncodeRecord(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := domain.Fold(w.states[arrival.Campaign], d, events.RecordHash(record))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if state != nil {
 		w.states[arrival.Campaign] = state
-	}
-	d.Prev = w.prev
-	record, err := events.EncodeRecord(d)
-	if err != nil {
-		t.Fatal(err)
 	}
 	w.prev = events.RecordHash(record)
 	return d, record

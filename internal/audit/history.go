@@ -22,32 +22,24 @@ type acceptedAt struct {
 
 // follow takes up the campaign's next decision and says what in it does not
 // follow from those before, "" when all does.
-func (h *history) follow(d *domain.Decision) string {
+func (h *history) follow(d *domain.Decision, recordHash string) string {
 	if h.broken {
 		return ""
 	}
-	wrong := h.contradiction(d)
+	wrong := h.contradiction(d, recordHash)
 	h.broken = wrong != ""
 	return wrong
 }
 
-func (h *history) contradiction(d *domain.Decision) string {
-	if d.Outcome == domain.Accepted {
-		state, err := domain.Fold(h.state, d)
-		if err != nil {
-			return err.Error()
-		}
-		h.state = state
-		h.accepted = append(h.accepted, acceptedAt{d.Index, d.Kind})
-		return ""
+func (h *history) contradiction(d *domain.Decision, recordHash string) string {
+	state, err := domain.Fold(h.state, d, recordHash)
+	if err != nil {
+		return err.Error()
 	}
+	h.state = state
 	switch {
-	case h.state == nil && d.Accepted != nil:
-		return fmt.Sprintf("it counts %d accepted decisions of campaign %q, which is not open", *d.Accepted, d.Campaign)
-	case h.state != nil && d.Accepted == nil:
-		return fmt.Sprintf("it takes campaign %q for unknown, which has %d accepted decisions", d.Campaign, h.state.Accepted())
-	case h.state != nil && *d.Accepted != h.state.Accepted():
-		return fmt.Sprintf("it counts %d accepted decisions of campaign %q, which has %d", *d.Accepted, d.Campaign, h.state.Accepted())
+	case d.Outcome == domain.Accepted:
+		h.accepted = append(h.accepted, acceptedAt{d.Index, d.Kind})
 	case d.Repeats != nil && !h.has(acceptedAt{*d.Repeats, d.Kind}):
 		return fmt.Sprintf("it repeats decision %d, which is no accepted %s of campaign %q", *d.Repeats, d.Kind, d.Campaign)
 	}

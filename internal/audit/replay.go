@@ -171,7 +171,7 @@ func (r *replay) decidePair(c *replayChunk, i int) (*Difference, error) {
 	if difference != nil || pair.Decision == nil {
 		return difference, nil
 	}
-	decision, err := r.decideOne(pair, c.links[i], c.arrivals[i])
+	decision, err := r.decideOne(pair, c.links[i], c.arrivals[i], c.hashes[i])
 	c.decisions[i], r.hash = decision, c.hashes[i]
 	return nil, err
 }
@@ -192,7 +192,7 @@ func (r *replay) misplaced(pair Pair) *Difference {
 	return nil
 }
 
-func (r *replay) decideOne(pair Pair, link events.Link, arrival *domain.Arrival) (*domain.Decision, error) {
+func (r *replay) decideOne(pair Pair, link events.Link, arrival *domain.Arrival, recordHash string) (*domain.Decision, error) {
 	state := r.states[arrival.Campaign]
 	decision, err := domain.Decide(link.V, state, arrival)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *replay) decideOne(pair Pair, link events.Link, arrival *domain.Arrival)
 	if arrival.Campaign == "" {
 		return decision, nil
 	}
-	if state, err = domain.Fold(state, decision); err != nil {
+	if state, err = domain.Fold(state, decision, recordHash); err != nil {
 		return nil, errors.NewAssertionErrorWithWrappedErrf(err, "audit: fold the decision on arrival %d", pair.Seq)
 	}
 	r.states[arrival.Campaign] = state

@@ -173,7 +173,7 @@ func (v *verification) follow(seq uint64, checked *checkedPair) error {
 		v.followLink(seq, *checked.link)
 	}
 	if checked.decision != nil {
-		v.followDecision(seq, checked.decision)
+		v.followDecision(seq, checked.decision, checked.hash)
 	}
 	v.hash, v.known = checked.hash, true
 	for len(v.memories) > 0 && v.memories[0].Seq <= seq {
@@ -214,9 +214,9 @@ func (v *verification) followLink(seq uint64, link events.Link) {
 	v.version = max(v.version, link.V)
 }
 
-func (v *verification) followDecision(seq uint64, d *domain.Decision) {
+func (v *verification) followDecision(seq uint64, d *domain.Decision, recordHash string) {
 	v.result.Outcomes[d.Outcome]++
-	if wrong := v.historyOf(d.Campaign).follow(d); wrong != "" {
+	if wrong := v.historyOf(d.Campaign).follow(d, recordHash); wrong != "" {
 		v.found.add(Finding{Problem: ProblemOutcome, Stream: events.LedgerStream, Sequence: seq, Detail: wrong})
 	}
 }

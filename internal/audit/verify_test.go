@@ -69,19 +69,23 @@ func TestVerifyOfUndecidedArrivals(t *testing.T) {
 // who owns the stream.
 func (l *ledger) rewrite(t testing.TB, seq uint64, change func(*domain.Decision)) {
 	t.Helper()
-	hash := ""
+	hash, ofCampaign := "", map[string]string{}
 	for at := seq; at <= lastOf(t, l.decisions); at++ {
 		d := l.record(t, at)
 		if at == seq {
 			change(d)
 		} else {
 			d.Prev = hash
+			if last, rewritten := ofCampaign[d.Campaign]; rewritten && d.CampaignPrev != nil && *d.CampaignIndex > 0 {
+				d.CampaignPrev = &last
+			}
 		}
 		record, err := events.EncodeRecord(d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hash = events.RecordHash(record)
+		ofCampaign[d.Campaign] = hash
 		l.decisions.Replace(at, func(m *events.Message) { m.Data, m.Subject = record, events.DecisionSubject(d) })
 	}
 }
@@ -116,8 +120,8 @@ func TestVerifyFindsEachAlteration(t *testing.T) {
 			l.decisions.Replace(seq, func(m *events.Message) {
 				m.Data = bytes.Replace(m.Data, []byte(`"durationMs":`), []byte(`"durationMs":1`), 1)
 			})
-			return []expectation{{audit.ProblemChain, decisions, seq + 1}}
-		}},
+			return []expectation{{audit.ProblemChain, decisions, seq + 1}} // and its campaign's own
+		}, more: true},
 		"a record that is not canonical": {alter: func(t *testing.T, l *ledger, _ *audit.VerifyConfig) []expectation {
 			seq := imported(t, l)
 			l.decisions.Replace(seq, func(m *events.Message) { m.Data = bytes.Replace(m.Data, []byte(`"data":{`), []byte(`"data": {`), 1) })
@@ -194,16 +198,36 @@ func TestVerifyFindsEachAlteration(t *testing.T) {
 		}},
 		"no count on an open campaign": {alter: func(t *testing.T, l *ledger, _ *audit.VerifyConfig) []expectation {
 			seq := l.find(t, 20, domain.KindCell, domain.Rejected)
-			l.rewrite(t, seq, func(d *domain.Decision) { d.Accepted = nil })
+			l.rewrite(t, seq, func(d *domain.Decision) {
+				d.Accepted, d.Refused, d.RefusedFailed, d.CampaignIndex, d.CampaignPrev = nil, nil, nil, nil, nil
+			})
 			return []expectation{{audit.ProblemOutcome, decisions, seq}}
 		}},
 		"a count on an unknown campaign": {alter: func(t *testing.T, l *ledger, _ *audit.VerifyConfig) []expectation {
 			for seq := uint64(1); ; seq++ {
 				if l.record(t, seq).Reason == domain.ReasonCampaignUnknown {
-					l.rewrite(t, seq, func(d *domain.Decision) { n := uint64(1); d.Accepted = &n })
+					l.rewrite(t, seq, func(d *domain.Decision) {
+						one, none, prev := uint64(1), uint64(0), events.GenesisHash
+						d.Accepted, d.Refused, d.RefusedFailed, d.CampaignIndex, d.CampaignPrev = &one, &none, &none, &none, &prev
+					})
 					return []expectation{{audit.ProblemOutcome, decisions, seq}}
 				}
 			}
+		}},
+		"a count of refused cells that is wrong": {alter: func(t *testing.T, l *ledger, _ *audit.VerifyConfig) []expectation {
+			seq := l.find(t, 20, domain.KindCell, domain.Rejected)
+			l.rewrite(t, seq, func(d *domain.Decision) { *d.Refused-- })
+			return []expectation{{audit.ProblemOutcome, decisions, seq}}
+		}},
+		"a place in the campaign that is wrong": {alter: func(t *testing.T, l *ledger, _ *audit.VerifyConfig) []expectation {
+			seq := imported(t, l)
+			l.rewrite(t, seq, func(d *domain.Decision) { *d.CampaignIndex-- })
+			return []expectation{{audit.ProblemOutcome, decisions, seq}}
+		}},
+		"another previous record of the campaign": {alter: func(t *testing.T, l *ledger, _ *audit.VerifyConfig) []expectation {
+			seq := imported(t, l)
+			l.rewrite(t, seq, func(d *domain.Decision) { d.CampaignPrev = &d.Prev })
+			return []expectation{{audit.ProblemOutcome, decisions, seq}}
 		}},
 		"a duplicate of nothing": {alter: func(t *testing.T, l *ledger, _ *audit.VerifyConfig) []expectation {
 			seq := l.find(t, 20, domain.KindCell, domain.Duplicate)

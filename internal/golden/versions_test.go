@@ -47,7 +47,7 @@ func nextRules() *domain.Rules {
 		case ok && imported.Cell.Ordinal == 2:
 			*d = unchanged
 			d.Outcome, d.Reason, d.Field, d.Detail = domain.Rejected, domain.ReasonTimingInvalid, "/ordinal", "second measurements are not taken"
-			d.Data = &domain.CellReference{ImportKey: imported.Cell.ImportKey, Provenance: imported.Provenance}
+			d.Data = &domain.CellRefused{Provenance: &imported.Provenance, Claimed: &domain.Claim{ImportKey: &imported.Cell.ImportKey}}
 		case ok:
 			d.Data = &importedNext{CellImported: *imported, Region: "eu-west"}
 		}
@@ -219,7 +219,11 @@ func exportOf(text []byte) audit.Source {
 func (l *twoVersions) testHydration(t *testing.T) {
 	states := map[string]*domain.Campaign{}
 	for _, d := range l.decided(t) {
-		state, err := domain.Fold(states[d.Campaign], d)
+		record, err := events.EncodeRecord(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := domain.Fold(states[d.Campaign], d, events.RecordHash(record))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +322,7 @@ func (l *twoVersions) testReceipts(t *testing.T) {
 // testVersionFalls: a record of older rules behind one of later rules is damage.
 func (l *twoVersions) testVersionFalls(t *testing.T) {
 	falls := &twoVersions{arrivals: eventstest.NewArrivals(), decisions: eventstest.NewLedger()}
-	prev := events.GenesisHash
+	prev, ofCampaign := events.GenesisHash, map[string]string{}
 	for seq := uint64(1); seq <= l.from; seq++ {
 		m := *get(t, l.decisions, seq)
 		d, err := events.DecodeRecord(m.Data)
@@ -335,11 +339,16 @@ func (l *twoVersions) testVersionFalls(t *testing.T) {
 				d.Data = &next.CellImported
 			}
 		}
+		if last, ok := ofCampaign[d.Campaign]; ok && d.CampaignPrev != nil {
+			d.CampaignPrev = &last
+		}
 		record, err := events.EncodeRecord(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		prev = events.RecordHash(record)
+		if prev = events.RecordHash(record); d.CampaignPrev != nil {
+			ofCampaign[d.Campaign] = prev
+		}
 		falls.decisions.Publish(events.NewDecisionMessage(d, record, "test", "test"))
 	}
 	result, err := audit.Verify(audittest.WithPatience(t), audit.VerifyConfig{Source: falls.source()})

@@ -46,6 +46,9 @@ var reasons = []domain.Reason{
 	domain.ReasonCheckpointLimit,
 	domain.ReasonCheckpointContradicted,
 	domain.ReasonCheckpointConflict,
+	domain.ReasonSignatureInvalid,
+	domain.ReasonSignatureExpired,
+	domain.ReasonSignerNotAllowed,
 }
 
 // other stands for a label value that is none of the known ones: a reason that

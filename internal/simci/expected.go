@@ -10,8 +10,8 @@ import (
 type Expected struct {
 	ID       string
 	Verdict  domain.VerdictWord
-	Tally    domain.Tally
-	Accepted uint64 // accepted decisions, the opening included
+	Tally    domain.Tally // without what is counted of refused cells, and without the list of voids
+	Accepted uint64       // accepted decisions, the opening included
 
 	Checkpoints Checkpoints
 }
@@ -40,8 +40,8 @@ func (ci *CI) Totals() Totals {
 
 // bill adds up what measurements report, in whole numbers.
 type bill struct {
-	tokens, micros          int64
-	counted, reports, cells int64
+	tokens, micros                    int64
+	counted, reports, partials, cells int64
 }
 
 func (b *bill) add(m *measurement, by int64) {
@@ -51,18 +51,23 @@ func (b *bill) add(m *measurement, by int64) {
 		b.tokens += by * *m.tokens
 	}
 	if m.micros != nil {
-		b.reports += by
+		if m.coverage == partial {
+			b.partials += by
+		} else {
+			b.reports += by
+		}
 		b.micros += by * *m.micros
 	}
 }
 
 func (b *bill) spend() domain.Spend {
-	spend := domain.Spend{Reported: b.reports, Cells: b.cells}
+	spend := domain.Spend{Complete: b.reports == b.cells, Cells: b.cells, Reported: b.reports, Partial: b.partials,
+		Unknown: b.cells - b.reports - b.partials, TokensComplete: b.counted == b.cells}
 	if b.counted > 0 {
 		tokens := strconv.FormatInt(b.tokens, 10)
 		spend.Tokens = &tokens
 	}
-	if b.reports > 0 {
+	if b.reports+b.partials > 0 {
 		cost := dollars(b.micros)
 		spend.CostUSD = &cost
 	}
@@ -71,7 +76,7 @@ func (b *bill) spend() domain.Spend {
 
 // expect follows the plan: what the recipes say is accepted counts.
 func (ci *CI) expect() {
-	type account struct{ spent, effective bill }
+	type account struct{ counted, voided bill }
 	accounts := make([]account, len(ci.campaigns))
 	ci.expected = make([]Expected, len(ci.campaigns))
 	for i := range ci.expected {
@@ -88,18 +93,22 @@ func (ci *CI) expect() {
 		switch s.act {
 		case publishCell:
 			m := ci.measurementAt(s.at)
-			a.spent.add(m, 1)
-			a.effective.add(m, 1)
+			a.counted.add(m, 1)
 			e.count(m, 1)
 		case publishVoid:
 			m := ci.measurementAt(s.at)
-			a.effective.add(m, -1)
+			a.counted.add(m, -1)
+			a.voided.add(m, 1)
 			e.count(m, -1)
+			e.Tally.Voided++
+			if m.status != passed || m.cleanup != passed {
+				e.Tally.VoidedFailed++
+			}
 		}
 	}
 	ci.expectCheckpoints()
 	for i := range ci.expected {
-		ci.expected[i].conclude(accounts[i].spent.spend(), accounts[i].effective.spend())
+		ci.expected[i].conclude(accounts[i].counted.spend(), accounts[i].voided.spend())
 	}
 }
 
@@ -111,9 +120,9 @@ func (e *Expected) count(m *measurement, by int64) {
 	}
 }
 
-func (e *Expected) conclude(spent, effective domain.Spend) {
+func (e *Expected) conclude(counted, voided domain.Spend) {
 	e.Tally.Missing = e.Tally.Selected - e.Tally.Passed - e.Tally.Failed
-	e.Tally.Spent, e.Tally.Effective = spent, effective
+	e.Tally.Spend = domain.TallySpend{Counted: counted, Voided: voided}
 	switch {
 	case e.Tally.Failed > 0:
 		e.Verdict = domain.NotQualified

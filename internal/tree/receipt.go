@@ -76,6 +76,10 @@ func EvidenceOf(d *domain.Decision) Evidence {
 		e.add("definition", data.Cell.DefinitionSHA256)
 	case *domain.CellReference:
 		e.add("artifact", data.Provenance.ArchiveSHA256)
+	case *domain.CellRefused:
+		if data.Provenance != nil {
+			e.add("artifact", data.Provenance.ArchiveSHA256)
+		}
 	case *domain.CheckpointBound:
 		e.add("records", data.Observed.SHA256)
 	case *domain.CheckpointReference:

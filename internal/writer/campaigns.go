@@ -60,8 +60,8 @@ func (c *campaigns) load(ctx context.Context, id string, committed uint64) (*ent
 }
 
 // fold applies a decision that was just made, stored or not.
-func (c *campaigns) fold(e *entry, d *domain.Decision) error {
-	state, err := domain.Fold(e.state, d)
+func (c *campaigns) fold(e *entry, d *domain.Decision, recordHash string) error {
+	state, err := domain.Fold(e.state, d, recordHash)
 	if err != nil {
 		return err
 	}

@@ -91,12 +91,13 @@ func (d *decider) Step(ctx context.Context, arrival *domain.Arrival) error {
 	if err != nil {
 		return err
 	}
-	if arrival.Campaign != "" {
-		if err := d.campaigns.fold(known, decision); err != nil {
-			return err
-		}
+	if err := d.add(decision); err != nil {
+		return err
 	}
-	return d.add(decision)
+	if arrival.Campaign == "" {
+		return nil
+	}
+	return d.campaigns.fold(known, decision, d.at.hash)
 }
 
 func (d *decider) add(decision *domain.Decision) error {

@@ -109,15 +109,15 @@ func decideAll(t testing.TB, arrivals events.Log) [][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if arrival.Campaign != "" {
-			if states[arrival.Campaign], err = domain.Fold(states[arrival.Campaign], decision); err != nil {
-				t.Fatal(err)
-			}
-		}
 		decision.Prev = prev
 		record, err := events.EncodeRecord(decision)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if arrival.Campaign != "" {
+			if states[arrival.Campaign], err = domain.Fold(states[arrival.Campaign], decision, events.RecordHash(record)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		prev = events.RecordHash(record)
 		records = append(records, record)

@@ -79,12 +79,15 @@ func (l *Ledger) Append(d *domain.Decision) *domain.Decision {
 	if n := len(l.Hashes); n > 0 {
 		d.Prev = l.Hashes[n-1]
 	}
+	if d.Accepted != nil && d.CampaignIndex == nil {
+		l.chain(d)
+	}
 	record, err := events.EncodeRecord(d)
 	if err != nil {
 		l.t.Fatalf("%+v", err)
 	}
 	if d.Campaign != "" {
-		if l.states[d.Campaign], err = domain.Fold(l.states[d.Campaign], d); err != nil {
+		if l.states[d.Campaign], err = domain.Fold(l.states[d.Campaign], d, events.RecordHash(record)); err != nil {
 			l.t.Fatalf("%+v", err)
 		}
 	}
@@ -92,6 +95,20 @@ func (l *Ledger) Append(d *domain.Decision) *domain.Decision {
 	l.Hashes = append(l.Hashes, events.RecordHash(record))
 	l.Log.Publish(events.NewDecisionMessage(d, record, "epoch", "host"))
 	return d
+}
+
+// chain fills in what a decision on an open campaign says of the campaign,
+// which refuses no cell.
+func (l *Ledger) chain(d *domain.Decision) {
+	for i := len(l.Decisions) - 1; i >= 0; i-- {
+		if last := l.Decisions[i]; last.Campaign == d.Campaign && last.CampaignIndex != nil {
+			index := *last.CampaignIndex + 1
+			d.CampaignIndex, d.CampaignPrev = &index, &l.Hashes[i]
+			d.Refused, d.RefusedFailed = last.Refused, last.RefusedFailed
+			return
+		}
+	}
+	l.t.Fatalf("campaign %s is not open", d.Campaign)
 }
 
 // digest is a lower hex SHA-256 of its parts.

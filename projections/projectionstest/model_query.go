@@ -220,7 +220,11 @@ func (m *Model) usageOfAll() map[usageKey]projections.Usage {
 			if accounts[key] == nil {
 				accounts[key] = &[2]domain.Account{}
 			}
-			accounts[key][i].Add(domain.Usage{Tokens: numberOf(row.Tokens), CostUSD: numberOf(row.CostUSD)})
+			charge := domain.Charge{Tokens: numberOf(row.Tokens), CostUSD: numberOf(row.CostUSD)}
+			if charge.CostUSD != nil {
+				charge.Coverage = domain.CostReported
+			}
+			accounts[key][i].Add(charge)
 		}
 	}
 	rows := map[usageKey]projections.Usage{}
@@ -232,7 +236,7 @@ func (m *Model) usageOfAll() map[usageKey]projections.Usage {
 
 func spendOf(account domain.Account) projections.Spend {
 	spend := account.Spend()
-	return projections.Spend{CostUSD: spend.CostUSD, Tokens: spend.Tokens, Reported: spend.Reported, Cells: spend.Cells}
+	return projections.Spend{CostUSD: spend.CostUSD, Tokens: spend.Tokens, Reported: spend.Reported + spend.Partial, Cells: spend.Cells}
 }
 
 // numberOf gives the double that a row's decimal was printed from.

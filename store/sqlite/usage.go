@@ -59,35 +59,43 @@ func (s snapshot) UsageOfAll(ctx context.Context, uq projections.UsageQuery) ([]
 }
 
 func (a *usageAccounts) add(tokens, cost *string, spends, effective bool) error {
-	usage, err := usageOf(tokens, cost)
+	charge, err := chargeOf(tokens, cost)
 	if err != nil {
 		return err
 	}
 	if spends {
-		a.spent.Add(usage)
+		a.spent.Add(charge)
 	}
 	if effective {
-		a.effective.Add(usage)
+		a.effective.Add(charge)
 	}
 	return nil
 }
 
-// usageOf gives the doubles that the decimals were printed from.
-func usageOf(tokens, cost *string) (usage domain.Usage, err error) {
+// chargeOf gives the doubles that the decimals were printed from.
+func chargeOf(tokens, cost *string) (charge domain.Charge, err error) {
 	for _, part := range []struct {
 		text *string
 		into **float64
-	}{{tokens, &usage.Tokens}, {cost, &usage.CostUSD}} {
+	}{{tokens, &charge.Tokens}, {cost, &charge.CostUSD}} {
 		if part.text == nil {
 			continue
 		}
 		number, err := strconv.ParseFloat(*part.text, 64)
 		if err != nil {
-			return usage, errors.Wrap(err, "sqlite: a stored decimal")
+			return charge, errors.Wrap(err, "sqlite: a stored decimal")
 		}
 		*part.into = &number
 	}
-	return usage, nil
+	if charge.CostUSD != nil {
+		charge.Coverage = domain.CostReported
+	}
+	return charge, nil
+}
+
+func spendOf(account *domain.Account) projections.Spend {
+	spend := account.Spend()
+	return projections.Spend{CostUSD: spend.CostUSD, Tokens: spend.Tokens, Reported: spend.Reported, Cells: spend.Cells}
 }
 
 func usageRows(accounts map[usageKey]*usageAccounts) []projections.Usage {
@@ -95,7 +103,7 @@ func usageRows(accounts map[usageKey]*usageAccounts) []projections.Usage {
 	for key, account := range accounts {
 		rows = append(rows, projections.Usage{
 			Day: key.day, Model: key.model,
-			Spent: projections.Spend(account.spent.Spend()), Effective: projections.Spend(account.effective.Spend()),
+			Spent: spendOf(&account.spent), Effective: spendOf(&account.effective),
 		})
 	}
 	slices.SortFunc(rows, func(a, b projections.Usage) int {

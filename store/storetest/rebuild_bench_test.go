@@ -174,7 +174,7 @@ func (d *decider) decide(ctx context.Context, arrivals []*domain.Arrival) error 
 		if err != nil {
 			return err
 		}
-		state, err := domain.Fold(d.campaigns[a.Campaign], decision)
+		state, err := domain.Fold(d.campaigns[a.Campaign], decision, events.RecordHash(record))
 		if err != nil {
 			return err
 		}

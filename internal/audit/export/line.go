@@ -25,9 +25,9 @@ const (
 // line is any line.
 type line struct {
 	Ledgerd  string `json:"ledgerd,omitempty"` // the first line: what it is
-	Format   int    `json:"format,omitempty"`
+	Format   int    `json:"format,omitzero"`
 	Ledger   string `json:"ledger,omitempty"`
-	Evidence bool   `json:"evidence,omitempty"`
+	Evidence bool   `json:"evidence,omitzero"`
 
 	Arrival  *message `json:"arrival,omitempty"`
 	Decision *message `json:"decision,omitempty"`

@@ -104,10 +104,18 @@ var words = map[reflect.Type][]any{
 	reflect.TypeFor[projections.CellOutcome]():       {projections.CellMissing, projections.CellPassed, projections.CellFailed},
 	reflect.TypeFor[projections.CheckpointOutcome](): {projections.CheckpointBound, projections.CheckpointPending, projections.CheckpointRejected},
 	reflect.TypeFor[domain.VerdictWord]():            {domain.Qualified, domain.NotQualified, domain.Incomplete},
-	reflect.TypeFor[domain.VerdictCode]():            {domain.CodeCellFailed, domain.CodeCleanupFailed, domain.CodeCellMissing, domain.CodeAllPassed},
+	reflect.TypeFor[domain.VerdictCode]():            enumOf(domain.VerdictCodes()),
 	reflect.TypeFor[domain.Outcome]():                {domain.Accepted, domain.Duplicate, domain.Pending, domain.Rejected},
 	reflect.TypeFor[domain.Kind]():                   {domain.KindCampaign, domain.KindCell, domain.KindCheckpoint, domain.KindVoid, domain.KindSeal, domain.Kind("")},
 	reflect.TypeFor[State]():                         {Starting, Running, Stopped},
+}
+
+func enumOf[T any](list []T) []any {
+	words := make([]any, len(list))
+	for i := range list {
+		words[i] = list[i]
+	}
+	return words
 }
 
 // refine makes the schemas say what the types mean beyond what huma reads from

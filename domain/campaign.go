@@ -28,6 +28,7 @@ type Campaign struct {
 	byScenario  map[string]*counts
 	counted     Account // what fills a slot
 	voidedSpend Account // what was taken back
+	usage       map[UsageKey]*usageAccounts
 
 	voided       int64
 	voidedFailed int64       // of them, those that had not passed
@@ -38,8 +39,13 @@ type Campaign struct {
 
 	checkpoints map[CheckpointKey]boundCheckpoint
 
-	sealedAt uint64 // index of the seal, meaningful when seal is set
-	seal     *Seal
+	sealedAt   uint64    // index of the seal, meaningful when seal is set
+	sealedTime time.Time // likewise
+	seal       *Seal
+
+	positions *positions // nil until somebody asks
+	verdict   Verdict    // as it was at verdictAt
+	verdictAt verdictBasis
 }
 
 // Import is a cell that was accepted, as far as later cells are compared with it.
@@ -54,8 +60,9 @@ type Import struct {
 	status        string
 	cleanup       string
 	charge        Charge
-	beforeOpening bool // it started before the campaign's opening was stored, or names no start
-	afterArrival  bool // it finished later than maxClockAhead after it was stored
+	accounts      *usageAccounts // that it is counted in
+	beforeOpening bool           // it started before the campaign's opening was stored, or names no start
+	afterArrival  bool           // it finished later than maxClockAhead after it was stored
 	voided        bool
 	voidedAt      uint64 // index of the void, meaningful when voided
 }
@@ -66,9 +73,6 @@ const (
 	statusFailed  = "failed"
 	cleanupPassed = "passed"
 )
-
-// passed reports whether the cell counts as passed: a clean end included.
-func (i *Import) passed() bool { return i.status == statusPassed && i.cleanup == cleanupPassed }
 
 // definitionsSeen is by what a scenario's cells were measured, voided ones
 // included.

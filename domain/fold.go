@@ -115,6 +115,8 @@ func (c *Campaign) foldImport(d *Decision, data *CellImported) error {
 	c.byMeasurementKey[imported.MeasurementKey] = imported
 	c.bySlot[imported.Slot] = imported
 	c.counted.Add(imported.charge)
+	imported.accounts = c.accountsOf(UsageKeyOf(&data.Result, d.Arrival.Time))
+	imported.accounts.counted.Add(imported.charge)
 	c.definitions[imported.Slot.ScenarioID] = c.definitions[imported.Slot.ScenarioID].with(
 		data.Cell.DefinitionDigest, data.Cell.GraderDigest, data.Result.SuiteDefinitionHash)
 	c.countImport(imported, 1)
@@ -131,6 +133,8 @@ func (c *Campaign) foldVoid(d *Decision, data *VoidReference) error {
 	delete(c.bySlot, imported.Slot)
 	c.counted.Remove(imported.charge)
 	c.voidedSpend.Add(imported.charge)
+	imported.accounts.counted.Remove(imported.charge)
+	imported.accounts.voided.Add(imported.charge)
 	c.countImport(imported, -1)
 	c.countVoid(d, data, imported)
 	return nil
@@ -138,12 +142,12 @@ func (c *Campaign) foldVoid(d *Decision, data *VoidReference) error {
 
 func (c *Campaign) countVoid(d *Decision, data *VoidReference, imported *Import) {
 	c.voided++
-	if !imported.passed() {
+	if !imported.Passed() {
 		c.voidedFailed++
 	}
 	if len(c.voids) < maxVoidsShown {
 		c.voids = append(c.voids, VoidShown{Slot: imported.Slot.String(), ImportKey: imported.ImportKey, Index: d.Index,
-			Failed: !imported.passed(), Actor: data.Actor, Reason: data.Reason})
+			Failed: !imported.Passed(), Actor: data.Actor, Reason: data.Reason})
 	}
 }
 
@@ -153,6 +157,7 @@ func (c *Campaign) foldSeal(d *Decision, data *Seal) error {
 	}
 	c.seal = data
 	c.sealedAt = d.Index
+	c.sealedTime = d.Arrival.Time
 	return nil
 }
 

@@ -101,7 +101,7 @@ func sealWithoutRefusals(seal *Seal) *Seal {
 
 // sameState compares two campaigns whole, unexported fields included.
 func sameState(a, b *Campaign) string {
-	return cmp.Diff(a, b, cmp.AllowUnexported(Campaign{}, Import{}, Intent{}, selected{}, counts{}, boundCheckpoint{}, refusals{}, campaignChain{}, definitionsSeen{}),
+	return cmp.Diff(a, b, cmp.AllowUnexported(Campaign{}, Import{}, Intent{}, selected{}, counts{}, boundCheckpoint{}, refusals{}, campaignChain{}, definitionsSeen{}, usageAccounts{}, verdictBasis{}),
 		cmp.Comparer(func(x, y Account) bool { return cmp.Equal(x.Spend(), y.Spend()) }), cmpopts.EquateEmpty())
 }
 

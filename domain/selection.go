@@ -10,6 +10,9 @@ type Selection struct {
 	RemoteOrdinal int64  `json:"remoteOrdinal"`
 }
 
+// Slot is the selection's place in the grid.
+func (s Selection) Slot() Slot { return Slot{ScenarioID: s.ScenarioID, Ordinal: s.RemoteOrdinal} }
+
 // Slot names a cell of the campaign's grid.
 type Slot struct {
 	ScenarioID string

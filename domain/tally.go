@@ -45,7 +45,7 @@ type counts struct {
 }
 
 func (n *counts) change(imported *Import, by int64) {
-	if imported.passed() {
+	if imported.Passed() {
 		n.passed += by
 	} else {
 		n.failed += by

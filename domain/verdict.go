@@ -201,7 +201,7 @@ func (j *judgement) scenarios(passes int64) {
 	for _, selection := range c.intent.Selected {
 		counts := c.byScenario[selection.ScenarioID]
 		slot := Slot{ScenarioID: selection.ScenarioID, Ordinal: selection.RemoteOrdinal}
-		if imported := c.bySlot[slot]; counts.selected-counts.failed < passes && imported != nil && !imported.passed() {
+		if imported := c.bySlot[slot]; counts.selected-counts.failed < passes && imported != nil && !imported.Passed() {
 			below = append(below, slot)
 		}
 	}
@@ -218,7 +218,7 @@ func (j *judgement) voids() {
 			continue
 		}
 		voided = append(voided, imported.Slot)
-		if !imported.passed() {
+		if !imported.Passed() {
 			failed = append(failed, imported.Slot)
 		}
 	}

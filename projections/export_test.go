@@ -3,12 +3,12 @@ package projections
 import "github.com/ledgerd/ledgerd/events"
 
 // NewFoldWith makes a fold that holds fewer states than usual.
-func NewFoldWith(ledger events.Log, cachedCells int) *Fold { return newFold(ledger, cachedCells) }
+func NewFoldWith(ledger events.Log, cacheBytes int) *Fold { return newFold(ledger, cacheBytes) }
 
-// CachedCells is the size of the states that a fold holds.
-func (f *Fold) CachedCells() int { return f.cache.cells }
+// CachedBytes is the size of the states that a fold holds.
+func (f *Fold) CachedBytes() int { return f.campaigns.Weight() }
 
 var StorableJSON = storableJSON
 
 // Limits that tests look at.
-const MaxCachedCells = maxCachedCells
+const CacheBytes = cacheBytes

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/campaigns"
 )
 
 // Fold turns decisions into Changes. It is pure but for reading a campaign's
@@ -14,27 +15,26 @@ import (
 // ledger gives the same rows, in whatever batches it is taken. It belongs to
 // one goroutine. After an error it must be dropped.
 type Fold struct {
-	ledger events.Log
-	cache  *stateCache
+	campaigns *campaigns.Cache
+	last      uint64 // sequence of the last decision
 
 	// The batch that Take gives.
 	changes     Changes
 	opened      int                // scenarios and slots of campaigns that were opened
-	held        int                // cells of the touched campaigns, about
+	held        int                // bytes of the touched campaigns' states, about
 	touched     []*touchedCampaign // in the order of their first decision
 	byCampaign  map[string]*touchedCampaign
 	checkpoints map[checkpointRow]int // places in changes.Checkpoints
 }
 
-// touchedCampaign is a campaign whose rows change in this batch. Its state
-// stays with it, whatever the cache drops.
+// touchedCampaign is a campaign whose rows change in this batch.
 type touchedCampaign struct {
-	state     *campaignState
+	*campaigns.Entry
 	last      Moment
 	opened    bool // every scenario and slot is new
 	scenarios map[int]struct{}
 	slots     map[int]struct{}
-	usage     map[usageKey]struct{}
+	usage     map[domain.UsageKey]struct{}
 }
 
 type checkpointRow struct {
@@ -44,13 +44,16 @@ type checkpointRow struct {
 
 // NewFold starts a fold that may begin anywhere in the ledger.
 func NewFold(ledger events.Log) *Fold {
-	return newFold(ledger, maxCachedCells)
+	return newFold(ledger, cacheBytes)
 }
 
-func newFold(ledger events.Log, cachedCells int) *Fold {
+// cacheBytes bounds the states that a fold holds. What was dropped is read
+// again from the ledger when a decision needs it.
+const cacheBytes = 128 << 20
+
+func newFold(ledger events.Log, cacheBytes int) *Fold {
 	return &Fold{
-		ledger:      ledger,
-		cache:       newStateCache(cachedCells),
+		campaigns:   campaigns.New(ledger, cacheBytes),
 		byCampaign:  map[string]*touchedCampaign{},
 		checkpoints: map[checkpointRow]int{},
 	}
@@ -60,6 +63,7 @@ func newFold(ledger events.Log, cachedCells int) *Fold {
 // batch. Errors: domain.ErrLedgerContradicts, errors of a Log.
 func (f *Fold) Add(ctx context.Context, d *domain.Decision, recordHash string) error {
 	f.changes.Decisions++
+	f.last = d.Arrival.Seq
 	f.changes.Entries = append(f.changes.Entries, entryRow(d, recordHash))
 	if d.Outcome == domain.Rejected {
 		f.changes.Rejections = append(f.changes.Rejections, rejectionRow(d))
@@ -73,7 +77,9 @@ func (f *Fold) Add(ctx context.Context, d *domain.Decision, recordHash string) e
 	}
 	touched.last = momentOf(d)
 	if d.Outcome == domain.Accepted {
-		f.addAccepted(touched, d)
+		if err := f.addAccepted(touched, d); err != nil {
+			return err
+		}
 	}
 	f.addCheckpoint(touched, d)
 	return nil
@@ -81,68 +87,65 @@ func (f *Fold) Add(ctx context.Context, d *domain.Decision, recordHash string) e
 
 // touch brings the state of d's campaign up to d.
 func (f *Fold) touch(ctx context.Context, d *domain.Decision, recordHash string) (*touchedCampaign, error) {
-	_, opens := d.Latest().(*domain.Opening)
 	touched := f.byCampaign[d.Campaign]
-	var state *campaignState
-	switch {
-	case touched != nil:
-		state = touched.state
-	case opens && d.Outcome == domain.Accepted:
-		state = f.cache.get(d.Campaign)
-	default:
-		var err error
-		if state, err = f.load(ctx, d); err != nil {
+	if touched == nil {
+		entry, err := f.load(ctx, d)
+		if err != nil {
 			return nil, err
 		}
-	}
-	var err error
-	if state, err = advance(state, d, foldWhole(recordHash)); err != nil {
-		return nil, err
-	}
-	if accepted := state.campaign.Accepted(); accepted != *d.Accepted {
-		return nil, errors.Wrapf(domain.ErrLedgerContradicts, "decision %d of campaign %q counts %d accepted decisions, the ledger holds %d",
-			d.Index, d.Campaign, *d.Accepted, accepted)
-	}
-	if touched == nil {
-		touched = &touchedCampaign{state: state, scenarios: map[int]struct{}{}, slots: map[int]struct{}{}, usage: map[usageKey]struct{}{}}
+		touched = &touchedCampaign{Entry: entry, scenarios: map[int]struct{}{}, slots: map[int]struct{}{}, usage: map[domain.UsageKey]struct{}{}}
 		f.byCampaign[d.Campaign] = touched
 		f.touched = append(f.touched, touched)
-		f.held += state.cells()
+		f.held += entry.Weight()
+	}
+	before := touched.Weight()
+	if err := f.campaigns.Fold(touched.Entry, d, recordHash); err != nil {
+		return nil, err
+	}
+	f.held += touched.Weight() - before
+	if touched.State == nil || touched.State.Accepted() != *d.Accepted {
+		return nil, errors.Wrapf(domain.ErrLedgerContradicts, "decision %d of campaign %q counts %d accepted decisions, the ledger holds others",
+			d.Index, d.Campaign, *d.Accepted)
 	}
 	return touched, nil
 }
 
 // load gives the state of d's campaign before d.
-func (f *Fold) load(ctx context.Context, d *domain.Decision) (*campaignState, error) {
-	if state := f.cache.get(d.Campaign); state != nil {
-		return state, nil
+func (f *Fold) load(ctx context.Context, d *domain.Decision) (*campaigns.Entry, error) {
+	if _, opens := d.Latest().(*domain.Opening); opens && d.Outcome == domain.Accepted {
+		return f.campaigns.Begin(d.Campaign), nil
 	}
-	return hydrate(ctx, f.ledger, d)
+	return f.campaigns.Load(ctx, d.Campaign, d.Index)
 }
 
 // addAccepted notes the rows that an accepted decision changes.
-func (f *Fold) addAccepted(touched *touchedCampaign, d *domain.Decision) {
+func (f *Fold) addAccepted(touched *touchedCampaign, d *domain.Decision) error {
 	switch data := d.Latest().(type) {
 	case *domain.Opening:
 		touched.opened = true
 		f.opened += len(data.Scenarios) + len(data.Selected)
 	case *domain.CellImported:
-		f.held++
 		f.changes.Imports = append(f.changes.Imports, importRow(d, data))
-		touched.markCell(data.Cell.ImportKey)
+		return touched.markCell(d, data.Cell.ImportKey)
 	case *domain.VoidReference:
-		f.addVoid(touched.state.measured[data.ImportKey].index, Void{Moment: momentOf(d), Actor: Storable(data.Actor), Reason: Storable(data.Reason)})
-		touched.markCell(data.ImportKey)
+		imported, _ := touched.State.Import(data.ImportKey) // Fold found it
+		f.addVoid(imported.Index, Void{Moment: momentOf(d), Actor: Storable(data.Actor), Reason: Storable(data.Reason)})
+		return touched.markCell(d, data.ImportKey)
 	}
+	return nil
 }
 
 // markCell notes that an import filled or left its slot.
-func (t *touchedCampaign) markCell(importKey string) {
-	measured := t.state.measured[importKey]
-	t.slots[measured.position] = struct{}{}
-	t.usage[measured.key] = struct{}{}
-	scenario := t.state.campaign.Opening().Selected[measured.position].ScenarioID
-	t.scenarios[t.state.scenarios[scenario]] = struct{}{}
+func (t *touchedCampaign) markCell(d *domain.Decision, importKey string) error {
+	imported, _ := t.State.Import(importKey) // Fold found it
+	position, scenario, ok := t.State.PositionOf(imported.Slot)
+	if !ok {
+		return errors.Wrapf(domain.ErrLedgerContradicts, "decision %d is on a slot that campaign %q did not select", d.Index, d.Campaign)
+	}
+	t.slots[position] = struct{}{}
+	t.scenarios[scenario] = struct{}{}
+	t.usage[imported.UsageKey()] = struct{}{}
+	return nil
 }
 
 // addVoid voids an import of this batch in its row, and an earlier one by an
@@ -162,7 +165,7 @@ func (f *Fold) addVoid(index uint64, void Void) {
 // it, else the last one. A bound row never changes.
 func (f *Fold) addCheckpoint(touched *touchedCampaign, d *domain.Decision) {
 	row, key, ok := checkpointRowOf(d)
-	if !ok || touched.state.bound[key] && row.Outcome != CheckpointBound {
+	if !ok || touched.State.Bound(key) && row.Outcome != CheckpointBound {
 		return
 	}
 	place, known := f.checkpoints[checkpointRow{d.Campaign, key}]
@@ -182,8 +185,8 @@ func (f *Fold) Weight() int {
 	return f.changes.Rows() + f.opened + 2*len(f.changes.Imports) // a slot and a scenario each
 }
 
-// Held is about how many cells the campaigns have whose rows the next Take
-// gives.
+// Held is about how many bytes the campaigns' states take whose rows the next
+// Take gives.
 func (f *Fold) Held() int { return f.held }
 
 // Take gives the batch's rows and starts the next batch.
@@ -191,9 +194,8 @@ func (f *Fold) Take() *Changes {
 	changes := f.TakeNew()
 	for _, touched := range f.touched {
 		touched.appendRows(changes)
-		f.cache.put(touched.state.campaign.ID(), touched.state)
 	}
-	f.cache.trim()
+	f.campaigns.Evict(f.last)
 	f.held = 0
 	f.touched = nil
 	f.byCampaign = map[string]*touchedCampaign{}
@@ -209,4 +211,8 @@ func (f *Fold) TakeNew() *Changes {
 	f.opened = 0
 	f.checkpoints = map[checkpointRow]int{}
 	return &changes
+}
+
+func momentOf(d *domain.Decision) Moment {
+	return Moment{Index: d.Index, At: storedTime(d.Arrival.Time)}
 }

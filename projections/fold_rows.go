@@ -12,29 +12,29 @@ import (
 func (t *touchedCampaign) appendRows(changes *Changes) {
 	changes.Campaigns = append(changes.Campaigns, t.campaignRow())
 	for _, position := range t.changedScenarios() {
-		changes.Scenarios = append(changes.Scenarios, t.state.scenarioRow(position))
+		changes.Scenarios = append(changes.Scenarios, scenarioRow(t.State, position))
 	}
 	for _, position := range t.changedSlots() {
-		changes.Slots = append(changes.Slots, t.state.slotRow(position))
+		changes.Slots = append(changes.Slots, slotRow(t.State, position))
 	}
-	keys := slices.SortedFunc(maps.Keys(t.usage), func(a, b usageKey) int {
-		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.model, b.model))
+	keys := slices.SortedFunc(maps.Keys(t.usage), func(a, b domain.UsageKey) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model))
 	})
 	for _, key := range keys {
-		changes.Usage = append(changes.Usage, t.state.usageRow(key))
+		changes.Usage = append(changes.Usage, usageRow(t.State, key))
 	}
 }
 
 func (t *touchedCampaign) changedScenarios() []int {
 	if t.opened {
-		return countTo(len(t.state.campaign.Opening().Scenarios))
+		return countTo(len(t.State.Opening().Scenarios))
 	}
 	return slices.Sorted(maps.Keys(t.scenarios))
 }
 
 func (t *touchedCampaign) changedSlots() []int {
 	if t.opened {
-		return countTo(len(t.state.slots))
+		return countTo(len(t.State.Opening().Selected))
 	}
 	return slices.Sorted(maps.Keys(t.slots))
 }
@@ -48,10 +48,10 @@ func countTo(n int) []int {
 }
 
 func (t *touchedCampaign) campaignRow() Campaign {
-	campaign := t.state.campaign
+	campaign := t.State
 	opening := campaign.Opening()
 	tally := campaign.Tally()
-	verdict := t.state.currentVerdict()
+	verdict := campaign.CurrentVerdict()
 	row := Campaign{
 		ID:             campaign.ID(),
 		Status:         StatusOpen,
@@ -67,15 +67,15 @@ func (t *touchedCampaign) campaignRow() Campaign {
 		Spent:          spendOf(campaign.Spent()),
 		Effective:      spendOf(tally.Spend.Counted),
 		Accepted:       campaign.Accepted(),
-		Opened:         t.state.opened,
+		Opened:         Moment{Index: campaign.OpenedAt(), At: storedTime(campaign.Opened())},
 		Last:           t.last,
-		Sealed:         t.state.sealed,
 	}
 	if opening.Budget != nil {
 		row.BudgetUSD = decimalOf(&opening.Budget.CostUSD)
 	}
-	if row.Sealed != nil {
+	if seal, index, sealed := campaign.Sealed(); sealed {
 		row.Status = StatusSealed
+		row.Sealed = &SealedRow{Moment: Moment{Index: index, At: storedTime(campaign.SealedTime())}, Actor: Storable(seal.Actor)}
 	}
 	return row
 }
@@ -92,11 +92,11 @@ func spendOf(spend domain.Spend) Spend {
 	return Spend{CostUSD: spend.CostUSD, Tokens: spend.Tokens, Reported: spend.Reported + spend.Partial, Cells: spend.Cells}
 }
 
-func (s *campaignState) scenarioRow(position int) Scenario {
-	scenario := s.campaign.Opening().Scenarios[position]
-	tally, _ := s.campaign.ScenarioTally(scenario.ID)
+func scenarioRow(c *domain.Campaign, position int) Scenario {
+	scenario := c.Opening().Scenarios[position]
+	tally, _ := c.ScenarioTally(scenario.ID)
 	return Scenario{
-		Campaign:         s.campaign.ID(),
+		Campaign:         c.ID(),
 		Position:         int64(position),
 		ID:               Storable(scenario.ID),
 		Label:            Storable(scenario.Label),
@@ -109,19 +109,19 @@ func (s *campaignState) scenarioRow(position int) Scenario {
 	}
 }
 
-func (s *campaignState) slotRow(position int) Slot {
-	selection := s.campaign.Opening().Selected[position]
+func slotRow(c *domain.Campaign, position int) Slot {
+	selection := c.Opening().Selected[position]
 	row := Slot{
-		Campaign:    s.campaign.ID(),
+		Campaign:    c.ID(),
 		Position:    int64(position),
 		ScenarioID:  Storable(selection.ScenarioID),
 		Ordinal:     selection.RemoteOrdinal,
 		ExecutionID: Storable(selection.ExecutionID),
 		Outcome:     CellMissing,
 	}
-	if slot := s.slots[position]; slot.filled {
-		row.Outcome = outcomeOf(slot.passed)
-		row.ImportIndex = &slot.index
+	if imported, filled := c.InSlot(selection.Slot()); filled {
+		index := imported.Index // a copy: the state lives on
+		row.Outcome, row.ImportIndex = outcomeOf(imported.Passed()), &index
 	}
 	return row
 }
@@ -133,13 +133,13 @@ func outcomeOf(passed bool) CellOutcome {
 	return CellFailed
 }
 
-func (s *campaignState) usageRow(key usageKey) Usage {
-	accounts := s.usage[key]
+func usageRow(c *domain.Campaign, key domain.UsageKey) Usage {
+	spent, effective := c.UsageBy(key)
 	return Usage{
-		Campaign:  s.campaign.ID(),
-		Day:       key.day,
-		Model:     key.model,
-		Spent:     spendOf(accounts.counted.Plus(&accounts.voided).Spend()),
-		Effective: spendOf(accounts.counted.Spend()),
+		Campaign:  c.ID(),
+		Day:       key.Day,
+		Model:     Storable(key.Model),
+		Spent:     spendOf(spent),
+		Effective: spendOf(effective),
 	}
 }

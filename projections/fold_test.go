@@ -48,8 +48,8 @@ func TestFoldInAnyBatches(t *testing.T) {
 	} {
 		whole := foldAll(t, ledger, projections.NewFold(ledger.Log), ledger.Last()).Rows()
 		for _, size := range []uint64{1, 7, 64} {
-			for _, cached := range []int{projections.MaxCachedCells, 1} {
-				t.Run(fmt.Sprintf("%s in batches of %d, %d cells held", name, size, cached), func(t *testing.T) {
+			for _, cached := range []int{projections.CacheBytes, 1} {
+				t.Run(fmt.Sprintf("%s in batches of %d, %d bytes held", name, size, cached), func(t *testing.T) {
 					got := foldAll(t, ledger, projections.NewFoldWith(ledger.Log, cached), size).Rows()
 					if diff := cmp.Diff(whole, got); diff != "" {
 						t.Error(diff)
@@ -86,7 +86,7 @@ func TestRowsThatWait(t *testing.T) {
 				t.Fatalf("%+v", err)
 			}
 			if taken = uint64(i + 1); last && fold.Held() != 0 {
-				t.Errorf("%d cells wait when all was taken", fold.Held())
+				t.Errorf("%d bytes wait when all was taken", fold.Held())
 			}
 		}
 		if diff := cmp.Diff(want, m.Rows()); diff != "" {
@@ -115,17 +115,17 @@ func TestFoldFromTheMiddle(t *testing.T) {
 // TestCacheIsBounded: the states that stay fit the limit, but for the last used.
 func TestCacheIsBounded(t *testing.T) {
 	ledger := projectionstest.Random(t, 3, 250)
-	const limit = 100
+	const limit, largest = 100 << 10, 200 << 10 // bytes: of all, and of one campaign
 	fold := projections.NewFoldWith(ledger.Log, limit)
 	for i, d := range ledger.Decisions {
 		if err := fold.Add(t.Context(), d, ledger.Hashes[i]); err != nil {
 			t.Fatal(err)
 		}
-		if fold.Take(); fold.CachedCells() > limit+200 {
-			t.Fatalf("after decision %d the fold holds %d cells", i, fold.CachedCells())
+		if fold.Take(); fold.CachedBytes() > limit+largest {
+			t.Fatalf("after decision %d the fold holds %d bytes", i, fold.CachedBytes())
 		}
 	}
-	if fold.CachedCells() == 0 {
+	if fold.CachedBytes() == 0 {
 		t.Error("the fold holds no state at all")
 	}
 }

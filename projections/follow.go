@@ -15,9 +15,9 @@ const (
 	loadRows  = 20_000 // a rebuild's: nobody reads yet; some 40 MiB
 )
 
-// heldCells is how many cells the campaigns may have whose rows a rebuild
-// writes later, and once: some 256 MiB, within what its fold may hold.
-const heldCells = 1 << 18
+// heldBytes is how much the states of the campaigns may take whose rows a
+// rebuild writes later, and once: within what its fold may hold.
+const heldBytes = 256 << 20
 
 // batch is what one transaction takes.
 type batch struct {
@@ -42,7 +42,7 @@ type follower struct {
 
 	fold   *Fold
 	rows   int      // that a batch holds
-	held   int      // nobody reads until run ends: batches are full, and rows that will be replaced wait until campaigns have so many cells; 0: they do not wait
+	held   int      // nobody reads until run ends: batches are full, and rows that will be replaced wait until campaigns take so many bytes; 0: they do not wait
 	at     Position // of the last decision folded
 	taken  Position // that the last batch led to
 	broken bool     // the fold has taken half of a decision

@@ -39,7 +39,7 @@ type RebuildConfig struct {
 
 	// For tests; zero is the default.
 	LoadRows  int // new rows that a batch holds
-	HeldCells int // cells of campaigns whose other rows wait
+	HeldBytes int // of campaigns whose other rows wait
 }
 
 // RebuildProgress is how far a rebuild is.
@@ -92,8 +92,8 @@ func Rebuild(ctx context.Context, config RebuildConfig) (Rebuilt, error) {
 	if config.LoadRows == 0 {
 		config.LoadRows = loadRows
 	}
-	if config.HeldCells == 0 {
-		config.HeldCells = heldCells
+	if config.HeldBytes == 0 {
+		config.HeldBytes = heldBytes
 	}
 	started := time.Now()
 	r := &rebuild{RebuildConfig: config}
@@ -146,14 +146,13 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	default:
 		r.comparable = version == FoldVersion
 	}
-	r.follower = &follower{ledger: r.Log, stream: stream, fold: newFold(r.Log, rebuildCells), rows: r.LoadRows, held: r.HeldCells}
+	r.follower = &follower{ledger: r.Log, stream: stream, fold: newFold(r.Log, rebuildBytes), rows: r.LoadRows, held: r.HeldBytes}
 	return nil
 }
 
-// rebuildCells bounds the states that a rebuild holds: every campaign comes by,
-// and one that was dropped is read again from its opening. About 1 GiB at
-// most, for a ledger with as many slots and imports.
-const rebuildCells = 1 << 20
+// rebuildBytes bounds the states that a rebuild holds: every campaign comes by,
+// and one that was dropped is read again from its opening.
+const rebuildBytes = 1 << 30
 
 // endAtTail rebuilds from a ledger that the live views were not made from: they
 // are no guide to where to end.

@@ -63,26 +63,6 @@ func storableJSON(value []byte) []byte {
 // storedTime cuts a time to what every store keeps.
 func storedTime(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// dayLayout is how days are written.
-const dayLayout = time.DateOnly
-
-// Years that every store and JSON can hold as a date.
-const (
-	firstYear = 1
-	lastYear  = 9999
-)
-
-// usageDay is the UTC day on which a measurement finished. A finish that is no
-// calendar day of the years 1 to 9999 (a gate lets year 0 pass) counts on the
-// day the import was decided.
-func usageDay(finishedAt string, decided time.Time) string {
-	finished, err := time.Parse(time.RFC3339Nano, finishedAt)
-	if utc := finished.UTC(); err == nil && utc.Year() >= firstYear && utc.Year() <= lastYear {
-		return utc.Format(dayLayout)
-	}
-	return decided.UTC().Format(dayLayout)
-}
-
 // decimalOf is the shortest plain decimal that prints value, as in
 // domain.Account.
 func decimalOf(value *float64) *string {

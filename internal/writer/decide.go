@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/events"
+	"github.com/ledgerd/ledgerd/internal/campaigns"
 	"github.com/ledgerd/ledgerd/internal/follow"
 )
 
@@ -14,9 +15,10 @@ import (
 // one batch: it is the writer's [follow.Follower].
 type decider struct {
 	*appender
-	campaigns *campaigns
+	campaigns *campaigns.Cache
 	at        position // behind the last decision it made
 	current   *batch   // filled while another one is in flight
+	broken    bool     // the batch holds a decision that contradicts the state: nothing of it is appended
 }
 
 // batch is a run of decisions that is appended whole.
@@ -37,17 +39,13 @@ func (b *batch) full() bool {
 // decideFrom decides behind a position until something ends it. The error
 // comes with what is known of appends that were not acknowledged.
 func (w *Writer) decideFrom(ctx context.Context, from position, sent map[uint64]string) (*flight, error) {
-	campaigns, err := newCampaigns(w.Ledger, w.MaxCampaigns)
-	if err != nil {
-		return &flight{after: from, sent: sent}, err
-	}
 	d := &decider{
 		appender:  &appender{writer: w, position: from, sent: sent},
-		campaigns: campaigns,
+		campaigns: campaigns.New(w.Ledger, w.CacheBytes),
 		at:        from,
 		current:   &batch{after: from},
 	}
-	err = follow.Run(ctx, follow.Reading{
+	err := follow.Run(ctx, follow.Reading{
 		Log: w.Arrivals, Stream: events.ArrivalsStream, From: from.seq + 1, UpTo: follow.Forever, Waiting: w.Observer.Waiting,
 	}, d)
 	return d.lost(), follow.AsDamage(err)
@@ -60,7 +58,7 @@ func (d *decider) Prepare(m *events.Message) *domain.Arrival { return events.Dec
 // Fill lets the appender take what there is as soon as it is free.
 func (d *decider) Fill() follow.Fill {
 	switch {
-	case len(d.current.messages) == 0:
+	case d.broken || len(d.current.messages) == 0:
 		return follow.Empty
 	case d.current.full():
 		return follow.Full
@@ -71,7 +69,7 @@ func (d *decider) Fill() follow.Fill {
 func (d *decider) Take() *batch {
 	taken := d.current
 	d.current = &batch{after: d.at}
-	d.campaigns.evict(d.writer.Committed())
+	d.campaigns.Evict(d.writer.Committed())
 	return taken
 }
 
@@ -80,14 +78,14 @@ func (d *decider) Step(ctx context.Context, arrival *domain.Arrival) error {
 	if arrival.Seq != d.at.seq+1 {
 		return follow.Damaged("arrival %d follows arrival %d", arrival.Seq, d.at.seq)
 	}
-	known := &entry{}
+	known := &campaigns.Entry{}
 	if arrival.Campaign != "" {
 		var err error
-		if known, err = d.campaigns.load(ctx, arrival.Campaign, d.writer.Committed()); err != nil {
+		if known, err = d.campaigns.Load(ctx, arrival.Campaign, d.writer.Committed()); err != nil {
 			return err
 		}
 	}
-	decision, err := domain.Decide(d.writer.rules, known.state, arrival)
+	decision, err := domain.Decide(d.writer.rules, known.State, arrival)
 	if err != nil {
 		return err
 	}
@@ -97,7 +95,9 @@ func (d *decider) Step(ctx context.Context, arrival *domain.Arrival) error {
 	if arrival.Campaign == "" {
 		return nil
 	}
-	return d.campaigns.fold(known, decision, d.at.hash)
+	err = d.campaigns.Fold(known, decision, d.at.hash)
+	d.broken = err != nil
+	return err
 }
 
 func (d *decider) add(decision *domain.Decision) error {

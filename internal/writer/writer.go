@@ -24,8 +24,8 @@ type Config struct {
 	Logger   *slog.Logger
 
 	// For tests; zero is the default.
-	MaxCampaigns int           // campaign states in memory
-	RetryDelay   time.Duration // between tries when a stream is unavailable
+	CacheBytes int           // of campaign states in memory
+	RetryDelay time.Duration // between tries when a stream is unavailable
 }
 
 // Observer is told what a writer did. Its methods are called from the writer's
@@ -45,6 +45,8 @@ const (
 	// unavailable stream again: short beside a server's restart, long beside a
 	// busy loop.
 	defaultRetryDelay = 500 * time.Millisecond
+	// cacheBytes bounds the campaign states in memory.
+	cacheBytes = 400 << 20
 )
 
 // Writer decides arrivals. Run may be called again after it returned.
@@ -69,8 +71,8 @@ func New(config Config) (*Writer, error) {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	if config.MaxCampaigns == 0 {
-		config.MaxCampaigns = maxCampaigns
+	if config.CacheBytes == 0 {
+		config.CacheBytes = cacheBytes
 	}
 	if config.RetryDelay == 0 {
 		config.RetryDelay = defaultRetryDelay

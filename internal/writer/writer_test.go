@@ -35,7 +35,7 @@ func TestCampaignsOutOfMemoryAreHydrated(t *testing.T) {
 	s := newStreams()
 	trouble(t, s.arrivals, 2000, 3)
 	config := s.config("a")
-	config.MaxCampaigns = 1
+	config.CacheBytes = 1
 	start(t, config)
 	reaches(t, s.ledger, 2000)
 	wantLedger(t, s.arrivals, s.ledger)

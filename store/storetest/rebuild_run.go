@@ -79,17 +79,17 @@ func testRebuildBatches(t *testing.T, db Database) {
 	ledger := projectionstest.Random(t, 43, 400)
 	store := open(t, db)
 	apply(t, store, ledger, 0, ledger.Last(), 100)
-	for _, held := range []int{1, 150, 100_000} {
+	for _, held := range []int{1, 150 << 10, 100 << 20} {
 		batches := 0
 		rebuilt, err := projections.Rebuild(contextFor(t), projections.RebuildConfig{
-			Log: ledger.Log, Store: store, LoadRows: 20, HeldCells: held,
+			Log: ledger.Log, Store: store, LoadRows: 20, HeldBytes: held,
 			Progress: func(projections.RebuildProgress) { batches++ },
 		})
 		if err != nil {
-			t.Fatalf("%d cells held: %+v", held, err)
+			t.Fatalf("%d bytes held: %+v", held, err)
 		}
 		if rebuilt.Comparison == nil || rebuilt.Comparison.Difference() != nil || rebuilt.Position != ledger.Position(ledger.Last()) || batches < 20 {
-			t.Errorf("%d cells held: %d batches, %+v", held, batches, rebuilt)
+			t.Errorf("%d bytes held: %d batches, %+v", held, batches, rebuilt)
 		}
 	}
 	same(t, modelAt(t, ledger, ledger.Last()), store, questions([]string{"c0"}, projections.Page{}))

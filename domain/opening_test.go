@@ -46,6 +46,21 @@ func TestInvalidCampaigns(t *testing.T) {
 		{"policy without images", withPolicy(func(p *Policy) { p.Database.ImageIDs = nil }), "/policy/database/imageIds"},
 		{"policy with a bad pattern", withPolicy(func(p *Policy) { p.Documents.Host = "[" }), "/policy/documents/host"},
 		{"policy with a pattern of folders", withPolicy(func(p *Policy) { p.Documents.Host = "a/*.json" }), "/policy/documents/host"},
+		{"scenario passes", withPolicy(func(p *Policy) { p.Qualifies = &Qualifies{ScenarioPasses: pointerTo(int64(2))} }), ""},
+		{"no scenario passes", withPolicy(func(p *Policy) { p.Qualifies = &Qualifies{ScenarioPasses: pointerTo(int64(0))} }), "/policy/qualifies/scenarioPasses"},
+		{"more scenario passes than ordinals", withPolicy(func(p *Policy) { p.Qualifies = &Qualifies{ScenarioPasses: pointerTo(int64(3))} }), "/policy/qualifies/scenarioPasses"},
+		{"a pass rate of 1", withPolicy(func(p *Policy) { p.Qualifies = &Qualifies{PassRate: pointerTo(1.0)} }), ""},
+		{"a pass rate of six decimals", withPolicy(func(p *Policy) { p.Qualifies = &Qualifies{PassRate: pointerTo(0.123456)} }), ""},
+		{"a pass rate of seven decimals", withPolicy(func(p *Policy) { p.Qualifies = &Qualifies{PassRate: pointerTo(0.1234567)} }), "/policy/qualifies/passRate"},
+		{"a pass rate of 0", withPolicy(func(p *Policy) { p.Qualifies = &Qualifies{PassRate: pointerTo(0.0)} }), "/policy/qualifies/passRate"},
+		{"a pass rate above 1", withPolicy(func(p *Policy) { p.Qualifies = &Qualifies{PassRate: pointerTo(1.000001)} }), "/policy/qualifies/passRate"},
+		{"a disclosure that is none", withPolicy(func(p *Policy) { p.VoidedFailures = "hide" }), "/policy/voidedFailures"},
+		{"bounds upside down", withPolicy(func(p *Policy) { p.Plausible = &Plausible{CostUSD: Range{2, 1}, Tokens: Range{0, 1}} }), "/policy/plausible/costUsd"},
+		{"bounds below 0", withPolicy(func(p *Policy) { p.Plausible = &Plausible{CostUSD: Range{0, 1}, Tokens: Range{-1, 1}} }), "/policy/plausible/tokens"},
+		{"fewer slots of a scenario than must pass", func(o *Opening) {
+			withPolicy(func(p *Policy) { p.Qualifies = &Qualifies{ScenarioPasses: pointerTo(int64(2))} })(o)
+			o.Selected = o.Selected[:3]
+		}, "/policy/qualifies/scenarioPasses"},
 		{"policy with all ordinals it may have", withPolicy(func(p *Policy) { p.Ordinals = ordinals(MaxOrdinals) }), ""},
 		{"policy with too many ordinals", withPolicy(func(p *Policy) { p.Ordinals = ordinals(MaxOrdinals + 1) }), "/policy/ordinals"},
 	} {

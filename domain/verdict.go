@@ -27,7 +27,7 @@ const (
 type VerdictReason struct {
 	Code      VerdictCode `json:"code"`
 	Count     int64       `json:"count"`
-	Slots     []string    `json:"slots"`     // scenario/ordinal, sorted, each once, the first maxReasonSlots
+	Slots     []string    `json:"slots"`     // scenario/ordinal, sorted, each once, the first MaxReasonSlots
 	Threshold *Threshold  `json:"threshold"` // null unless the code is about one
 }
 
@@ -69,9 +69,9 @@ func VerdictCodes() []VerdictCode {
 	}
 }
 
-// maxReasonSlots bounds a reason's list of slots, so that a sealed campaign of
+// MaxReasonSlots bounds a reason's list of slots, so that a sealed campaign of
 // any size fits its record; the count beside it is exact.
-const maxReasonSlots = 20
+const MaxReasonSlots = 20
 
 // Verdict computes the verdict over all selected slots and imports. Cost grows
 // with the campaign: it is called when a campaign is sealed or shown, never
@@ -291,7 +291,7 @@ func (j *judgement) budget() {
 func newReason(code VerdictCode, count int64, slots []Slot) VerdictReason {
 	slots = distinct(slots)
 	reason := VerdictReason{Code: code, Count: count, Slots: []string{}}
-	for _, slot := range slots[:min(len(slots), maxReasonSlots)] {
+	for _, slot := range slots[:min(len(slots), MaxReasonSlots)] {
 		reason.Slots = append(reason.Slots, slot.String())
 	}
 	return reason

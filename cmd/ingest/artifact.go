@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"github.com/cockroachdb/errors"
 	"github.com/go-json-experiment/json"
@@ -88,10 +89,19 @@ func (c *artifactCommand) provenance(streams cli.Streams) (*domain.Provenance, e
 	return provenance, nil
 }
 
+// spelt gives a digest as records spell it: GitHub's API writes sha256: before
+// it, PowerShell writes it in capitals.
+func spelt(digest string) string {
+	return strings.TrimPrefix(strings.ToLower(digest), "sha256:")
+}
+
 // facts are one arrival a cell.
 func (c *artifactCommand) facts(found *archive.Archive, provenance *domain.Provenance) ([]fact, error) {
-	switch provenance.ArchiveSHA256 {
-	case "", found.SHA256:
+	switch said := spelt(provenance.ArchiveSHA256); {
+	case said == "" || said == found.SHA256:
+	case len(said) != len(found.SHA256):
+		return nil, errors.WithHint(cli.Usagef("the provenance's archiveSha256 is %q; nothing was published", provenance.ArchiveSHA256),
+			"It must be 64 hex digits, with or without sha256: before them.")
 	default:
 		return nil, errors.WithHint(cli.Usagef("the archive's SHA-256 is %s, the provenance says %s; nothing was published", found.SHA256, provenance.ArchiveSHA256),
 			"download the artifact again: this is not the one that the CI keeps")

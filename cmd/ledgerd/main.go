@@ -40,6 +40,7 @@ type commands struct {
 	Backup  backupCommand   `cmd:"" help:"Copy both streams into a directory, verified."`
 	Restore restoreCommand  `cmd:"" help:"Bring a backup back."`
 	Tree    treeCommands    `cmd:"" help:"Tree heads, keys and consistency proofs."`
+	Bundle  bundleCommand   `cmd:"" help:"Write a campaign's own records with their proofs: nothing left out."`
 	Receipt receiptCommands `cmd:"" help:"Make a receipt that proves an import offline, or verify one."`
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 type receiptVerify struct {
-	File string   `arg:"" help:"The receipt, - for standard input."`
+	File string   `arg:"" help:"The receipt or bundle, - for standard input."`
 	Key  []string `required:"" placeholder:"KEY" help:"The ledger's public key, or a file with it; repeat it for keys before. A key inside the receipt is never trusted."`
 	JSON bool     `name:"json" help:"Print JSON instead of sentences."`
 }
@@ -55,6 +55,9 @@ func (c *receiptVerify) Run(_ context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
+	if tree.IsBundle(file) {
+		return c.verifyBundle(file, keys, streams.Out)
+	}
 	verified, err := tree.VerifyReceipt(file, keys...)
 	if err != nil {
 		return errors.Wrapf(err, "%s is not proven", c.File)
@@ -67,7 +70,7 @@ func (c *receiptVerify) Run(_ context.Context, streams cli.Streams) error {
 	return errors.Wrap(err, "print the result")
 }
 
-// readReceipt reads no more than a receipt can have.
+// readReceipt reads no more than a receipt or a bundle can have.
 func readReceipt(in io.Reader, path string) ([]byte, error) {
 	if path != "-" {
 		opened, err := os.Open(path)
@@ -77,7 +80,7 @@ func readReceipt(in io.Reader, path string) ([]byte, error) {
 		defer opened.Close()
 		in = opened
 	}
-	file, err := io.ReadAll(io.LimitReader(in, tree.MaxReceiptBytes+1))
+	file, err := io.ReadAll(io.LimitReader(in, tree.MaxBundleBytes+1))
 	return file, errors.Wrap(err, "read the receipt")
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/ledgerd/ledgerd/domain"
 	"github.com/ledgerd/ledgerd/projections"
 )
 
@@ -74,14 +75,7 @@ func campaignText(c *projections.Campaign) string {
 	fmt.Fprintf(&b, "revision   %s\n", c.SourceRevision)
 	fmt.Fprintf(&b, "verdict    %s\n", c.Verdict)
 	for _, reason := range c.Reasons {
-		slots := ""
-		if len(reason.Slots) > 0 {
-			slots = ": " + strings.Join(reason.Slots, ", ")
-			if more := reason.Count - int64(len(reason.Slots)); more > 0 {
-				slots += fmt.Sprintf(" and %d more", more)
-			}
-		}
-		fmt.Fprintf(&b, "           %d × %s%s\n", reason.Count, reason.Code, slots)
+		fmt.Fprintf(&b, "           %d × %s%s\n", reason.Count, reason.Code, slotsText(reason))
 	}
 	fmt.Fprintf(&b, "cells      %d: %d passed, %d failed, %d missing\n", c.Cells, c.Passed, c.Failed, c.Missing)
 	fmt.Fprintf(&b, "spent      %s for every measurement once, voided ones included\n", spendText(c.Spent))
@@ -90,6 +84,22 @@ func campaignText(c *projections.Campaign) string {
 		fmt.Fprintf(&b, "budget     %s\n", dollars(c.BudgetUSD))
 	}
 	return b.String() + "\n"
+}
+
+// slotsText lists a reason's slots, and what the policy asked for.
+func slotsText(reason domain.VerdictReason) string {
+	text := ""
+	if t := reason.Threshold; t != nil {
+		text = fmt.Sprintf(" (%d of %d passed; the policy asks for %d)", t.Passed, t.Slots, t.Asked)
+	}
+	if len(reason.Slots) == 0 {
+		return text
+	}
+	text += ": " + strings.Join(reason.Slots, ", ")
+	if more := reason.Count - int64(len(reason.Slots)); more > 0 && len(reason.Slots) == domain.MaxReasonSlots {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func label(s string) string {

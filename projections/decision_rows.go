@@ -40,10 +40,33 @@ func rejectionRow(d *domain.Decision) Rejection {
 		if data.Provenance != nil {
 			row.Provenance = provenanceOf(*data.Provenance)
 		}
+		row.Claimed = claimedOf(data.Claimed)
 	case *domain.VoidReference:
 		row.ImportKey = Storable(data.ImportKey)
 	}
 	return row
+}
+
+func claimedOf(claim *domain.Claim) *Claimed {
+	if claim == nil {
+		return nil
+	}
+	row := &Claimed{
+		Slot: storableOrNil(claim.Slot), ExecutionID: storableOrNil(claim.ExecutionID), MeasurementKey: storableOrNil(claim.MeasurementKey),
+		Status: storableOrNil(claim.Status), Cleanup: storableOrNil(claim.Cleanup), ResultSHA256: claim.ResultSHA256,
+	}
+	if usage := claim.Usage; usage != nil {
+		row.CostUSD, row.Tokens, row.Coverage = decimalOf(usage.CostUSD), decimalOf(usage.Tokens), storableOrNil(&usage.Coverage)
+	}
+	return row
+}
+
+func storableOrNil(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	stored := Storable(*text)
+	return &stored
 }
 
 func provenanceOf(p domain.Provenance) *Provenance {

@@ -64,6 +64,11 @@ func (t *touchedCampaign) campaignRow() Campaign {
 		Passed:         tally.Passed,
 		Failed:         tally.Failed,
 		Missing:        tally.Missing,
+		Voided:         tally.Voided,
+		VoidedFailed:   tally.VoidedFailed,
+		Refused:        tally.Refused,
+		RefusedFailed:  tally.RefusedFailed,
+		Voids:          storableVoids(tally.Voids),
 		Spent:          spendOf(campaign.Spent()),
 		Effective:      spendOf(tally.Spend.Counted),
 		Accepted:       campaign.Accepted(),
@@ -75,6 +80,8 @@ func (t *touchedCampaign) campaignRow() Campaign {
 	}
 	if seal, index, sealed := campaign.Sealed(); sealed {
 		row.Status = StatusSealed
+		row.Refused, row.RefusedFailed = seal.Tally.Refused, seal.Tally.RefusedFailed
+		row.RefusedAfterSeal = tally.Refused - seal.Tally.Refused
 		row.Sealed = &SealedRow{Moment: Moment{Index: index, At: storedTime(campaign.SealedTime())}, Actor: Storable(seal.Actor)}
 	}
 	return row
@@ -88,8 +95,17 @@ func storableReasons(reasons []domain.VerdictReason) []domain.VerdictReason {
 	return stored
 }
 
+func storableVoids(voids []domain.VoidShown) []VoidShown {
+	stored := make([]VoidShown, len(voids))
+	for i, void := range voids {
+		stored[i] = VoidShown{Slot: Storable(void.Slot), ImportKey: Storable(void.ImportKey), Index: void.Index, Failed: void.Failed,
+			Actor: Storable(void.Actor), Reason: Storable(void.Reason)}
+	}
+	return stored
+}
+
 func spendOf(spend domain.Spend) Spend {
-	return Spend{CostUSD: spend.CostUSD, Tokens: spend.Tokens, Reported: spend.Reported + spend.Partial, Cells: spend.Cells}
+	return Spend{CostUSD: spend.CostUSD, Tokens: spend.Tokens, Reported: spend.Reported, Cells: spend.Cells}
 }
 
 func scenarioRow(c *domain.Campaign, position int) Scenario {

@@ -37,14 +37,31 @@ type Campaign struct {
 	Failed    int64 `json:"failed"`  // status or cleanup anything else
 	Missing   int64 `json:"missing"` // no unvoided import
 
+	Voided           int64       `json:"voided"`             // imports that were voided
+	VoidedFailed     int64       `json:"voided_failed"`      // of them, those that had failed or not cleaned up
+	Refused          int64       `json:"refused"`            // rejected cells, up to the seal
+	RefusedFailed    int64       `json:"refused_failed"`     // of them, those that claim a selected slot that did not pass
+	RefusedAfterSeal int64       `json:"refused_after_seal"` // rejected cells behind it
+	Voids            []VoidShown `json:"voids"`              // the first 20
+
 	Spent     Spend   `json:"spent"`      // every measurement once, voided ones included
 	Effective Spend   `json:"effective"`  // unvoided only
-	BudgetUSD *string `json:"budget_usd"` // shown, not enforced; null without one
+	BudgetUSD *string `json:"budget_usd"` // null without one
 
 	Accepted uint64     `json:"accepted"` // accepted decisions, the opening included
 	Opened   Moment     `json:"opened"`   // its first decision
 	Last     Moment     `json:"last"`     // its last decision, of any outcome
 	Sealed   *SealedRow `json:"sealed"`   // null while open
+}
+
+// VoidShown is a void as a campaign shows it.
+type VoidShown struct {
+	Slot      string `json:"slot"` // scenario/ordinal
+	ImportKey string `json:"import_key"`
+	Index     uint64 `json:"index"`  // of the void's decision
+	Failed    bool   `json:"failed"` // the import had failed or not cleaned up
+	Actor     string `json:"actor"`
+	Reason    string `json:"reason"`
 }
 
 // Moment is a decision's place in the ledger and its time.
@@ -64,7 +81,7 @@ type SealedRow struct {
 type Spend struct {
 	CostUSD  *string `json:"cost_usd"`
 	Tokens   *string `json:"tokens"`
-	Reported int64   `json:"reported"` // measurements with a cost
+	Reported int64   `json:"reported"` // measurements with a cost in full; fewer than Cells: CostUSD is a lower bound
 	Cells    int64   `json:"cells"`    // measurements in all
 }
 
@@ -181,6 +198,21 @@ type Rejection struct {
 	ArrivalID  string        `json:"arrival_id"`
 	ImportKey  string        `json:"import_key"` // "" when it was not known yet
 	Provenance *Provenance   `json:"provenance"` // of cells, null otherwise
+	Claimed    *Claimed      `json:"claimed"`    // of cells, unverified; null when the arrival could not be read, and otherwise
+}
+
+// Claimed is what a rejected cell says of itself, which nobody verified. A
+// member is null when it could not be read.
+type Claimed struct {
+	Slot           *string `json:"slot"` // scenario/ordinal
+	ExecutionID    *string `json:"execution_id"`
+	MeasurementKey *string `json:"measurement_key"`
+	Status         *string `json:"status"`
+	Cleanup        *string `json:"cleanup"`
+	CostUSD        *string `json:"cost_usd"` // decimal, as it was reported
+	Tokens         *string `json:"tokens"`   // likewise
+	Coverage       *string `json:"coverage"`
+	ResultSHA256   *string `json:"result_sha256"` // of the result's bytes
 }
 
 // Provenance is where a rejected cell's artifact came from, as far as it was

@@ -3,7 +3,7 @@ package projections
 // FoldVersion is the version of the fold and of its rows. Raise it with every
 // change that makes the same ledger give other rows or other columns: stores
 // rebuild views of another version before they serve them.
-const FoldVersion = 1
+const FoldVersion = 2
 
 // View names a table of rows that the fold makes, and that can be rebuilt by
 // itself. (shared_measurements is a query over imports and has no rows.)

@@ -96,7 +96,8 @@ func TestAVerdictCannotBeFlattered(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("query: %s", stderr)
 		}
-		shows(t, "the table", table, "verdict    "+word, "2 × cell_voided: one/2", "2 × failed_cell_voided: one/2", "2 × failed_cell_refused", "over_budget")
+		shows(t, "the table", table, "verdict    "+word, "2 × cell_voided: one/2", "2 × failed_cell_voided: one/2", "2 × failed_cell_refused", "over_budget",
+			"voided     2 (2 failed)", `one/2 (failed) by "bob": "flaky second"`, "refused    2 cells (2 failed)")
 
 		response, err := http.Get(daemon.http + "/v1/campaigns/" + campaign)
 		if err != nil {

@@ -78,12 +78,32 @@ func campaignText(c *projections.Campaign) string {
 		fmt.Fprintf(&b, "           %d × %s%s\n", reason.Count, reason.Code, slotsText(reason))
 	}
 	fmt.Fprintf(&b, "cells      %d: %d passed, %d failed, %d missing\n", c.Cells, c.Passed, c.Failed, c.Missing)
+	b.WriteString(takenBack(c))
 	fmt.Fprintf(&b, "spent      %s for every measurement once, voided ones included\n", spendText(c.Spent))
 	fmt.Fprintf(&b, "effective  %s for what counts\n", spendText(c.Effective))
 	if c.BudgetUSD != nil {
 		fmt.Fprintf(&b, "budget     %s\n", dollars(c.BudgetUSD))
 	}
 	return b.String() + "\n"
+}
+
+// takenBack says what was voided and refused, "" when nothing was.
+func takenBack(c *projections.Campaign) string {
+	var b strings.Builder
+	if c.Voided > 0 {
+		fmt.Fprintf(&b, "voided     %d (%d failed)\n", c.Voided, c.VoidedFailed)
+		for _, void := range c.Voids {
+			fmt.Fprintf(&b, "           %s (%s) by %s: %s\n", void.Slot, failedWord(void.Failed), strconv.QuoteToASCII(void.Actor), strconv.QuoteToASCII(void.Reason))
+		}
+	}
+	if c.Refused+c.RefusedAfterSeal > 0 {
+		fmt.Fprintf(&b, "refused    %d cells (%d failed)", c.Refused, c.RefusedFailed)
+		if c.RefusedAfterSeal > 0 {
+			fmt.Fprintf(&b, "; after the seal %d", c.RefusedAfterSeal)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // slotsText lists a reason's slots, and what the policy asked for.
@@ -197,13 +217,21 @@ func importsText(imports []projections.Import) string {
 }
 
 func rejectionsTable(rejections []projections.Rejection) string {
-	t := newTable("index", "campaign", "kind", "reason", "field", "why")
+	t := newTable("index", "campaign", "kind", "slot", "reason", "field", "why")
 	wrap(t, "field", "why")
 	for i := range rejections {
 		r := &rejections[i]
-		t.AppendRow(table.Row{r.Index, orNone(r.Campaign), orNone(string(r.Kind)), r.Reason, r.Field, r.Detail})
+		t.AppendRow(table.Row{r.Index, orNone(r.Campaign), orNone(string(r.Kind)), claimedSlot(r), r.Reason, r.Field, r.Detail})
 	}
 	return render(t)
+}
+
+// claimedSlot is the slot that a refused cell claims.
+func claimedSlot(r *projections.Rejection) string {
+	if r.Claimed == nil || r.Claimed.Slot == nil {
+		return orNone("")
+	}
+	return *r.Claimed.Slot
 }
 
 func checkpointsTable(checkpoints []projections.Checkpoint) string {
@@ -292,7 +320,11 @@ func spendText(s projections.Spend) string {
 	if s.Cells == 0 {
 		return "nothing yet,"
 	}
-	return fmt.Sprintf("%s (of %s cells reported), %s tokens,", dollars(s.CostUSD), coverage(s), orUnknown(s.Tokens))
+	bound := ""
+	if s.CostUSD != nil && s.Reported < s.Cells {
+		bound = "≥ "
+	}
+	return fmt.Sprintf("%s%s (of %s cells reported), %s tokens,", bound, dollars(s.CostUSD), coverage(s), orUnknown(s.Tokens))
 }
 
 func coverage(s projections.Spend) string { return fmt.Sprintf("%d/%d", s.Reported, s.Cells) }

@@ -12,6 +12,7 @@ import (
 type CampaignRow struct {
 	projections.Campaign
 	reasons     []byte
+	voids       []byte
 	sealedIndex *uint64
 	sealedAt    *time.Time
 	sealedBy    *string
@@ -22,13 +23,14 @@ var Campaigns = Table[projections.Campaign, CampaignRow]{
 	View: projections.ViewCampaigns,
 	Columns: []string{
 		"id", "status", "label", "source_revision", "verdict", "reasons", "scenarios", "cells", "passed", "failed", "missing",
+		"voided", "voided_failed", "refused", "refused_failed", "refused_after_seal", "voids",
 		"spent_cost_usd", "spent_tokens", "spent_reported", "spent_cells",
 		"effective_cost_usd", "effective_tokens", "effective_reported", "effective_cells", "budget_usd",
 		"accepted", "opened_index", "opened_at", "last_index", "last_at", "sealed_index", "sealed_at", "sealed_by",
 	},
 	Key: 1,
 	Pack: func(c *projections.Campaign) *CampaignRow {
-		row := &CampaignRow{Campaign: *c, reasons: printJSON(c.Reasons)}
+		row := &CampaignRow{Campaign: *c, reasons: printJSON(c.Reasons), voids: printJSON(c.Voids)}
 		if c.Sealed != nil {
 			row.sealedIndex, row.sealedAt, row.sealedBy = &c.Sealed.Index, &c.Sealed.At, &c.Sealed.Actor
 		}
@@ -36,6 +38,7 @@ var Campaigns = Table[projections.Campaign, CampaignRow]{
 	},
 	Unpack: func(r *CampaignRow) projections.Campaign {
 		r.Reasons = parseJSON[[]domain.VerdictReason](r.reasons)
+		r.Voids = parseJSON[[]projections.VoidShown](r.voids)
 		if r.sealedIndex != nil {
 			r.Sealed = &projections.SealedRow{Moment: projections.Moment{Index: *r.sealedIndex, At: *r.sealedAt}, Actor: *r.sealedBy}
 		}
@@ -44,7 +47,8 @@ var Campaigns = Table[projections.Campaign, CampaignRow]{
 	Fields: func(r *CampaignRow) []any {
 		return slices.Concat(
 			[]any{&r.ID, &r.Status, &r.Label, &r.SourceRevision, &r.Verdict, JSON{&r.reasons},
-				&r.Scenarios, &r.Cells, &r.Passed, &r.Failed, &r.Missing},
+				&r.Scenarios, &r.Cells, &r.Passed, &r.Failed, &r.Missing,
+				&r.Voided, &r.VoidedFailed, &r.Refused, &r.RefusedFailed, &r.RefusedAfterSeal, JSON{&r.voids}},
 			spend(&r.Spent), spend(&r.Effective),
 			[]any{Decimal{&r.BudgetUSD}, &r.Accepted, &r.Opened.Index, &r.Opened.At, &r.Last.Index, &r.Last.At,
 				&r.sealedIndex, &r.sealedAt, &r.sealedBy},

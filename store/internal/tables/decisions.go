@@ -24,6 +24,7 @@ type RejectionRow struct {
 	repository, workflow, workflowRef, runID *string
 	runAttempt                               *int64
 	artifactID, archive, target              *string
+	claimed                                  projections.Claimed
 }
 
 // Rejections are new, by index.
@@ -32,6 +33,7 @@ var Rejections = Table[projections.Rejection, RejectionRow]{
 	Columns: []string{
 		"ledger_index", "at", "campaign", "kind", "reason", "field", "detail", "arrival_id", "import_key",
 		"repository", "workflow", "workflow_ref", "run_id", "run_attempt", "artifact_id", "archive_sha256", "target_source_revision",
+		"claimed_slot", "claimed_execution_id", "claimed_measurement_key", "claimed_status", "claimed_cleanup", "claimed_cost_usd", "claimed_tokens", "claimed_coverage", "claimed_result_sha256",
 	},
 	Key: 1,
 	Pack: func(r *projections.Rejection) *RejectionRow {
@@ -40,6 +42,9 @@ var Rejections = Table[projections.Rejection, RejectionRow]{
 			row.repository, row.workflow, row.workflowRef, row.runID = &p.Repository, &p.Workflow, &p.WorkflowRef, &p.RunID
 			row.runAttempt = &p.RunAttempt
 			row.artifactID, row.archive, row.target = &p.ArtifactID, &p.ArchiveSHA256, &p.TargetSourceRevision
+		}
+		if r.Claimed != nil {
+			row.claimed = *r.Claimed
 		}
 		return row
 	},
@@ -50,12 +55,18 @@ var Rejections = Table[projections.Rejection, RejectionRow]{
 				ArtifactID: *r.artifactID, ArchiveSHA256: *r.archive, TargetSourceRevision: *r.target,
 			}
 		}
+		if r.claimed.ResultSHA256 != nil { // whatever a cell claims, its result has a digest
+			claimed := r.claimed
+			r.Claimed = &claimed
+		}
 		return r.Rejection
 	},
 	Fields: func(r *RejectionRow) []any {
 		return []any{
 			&r.Index, &r.At, &r.Campaign, &r.Kind, &r.Reason, &r.Field, &r.Detail, &r.ArrivalID, &r.ImportKey,
 			&r.repository, &r.workflow, &r.workflowRef, &r.runID, &r.runAttempt, &r.artifactID, &r.archive, &r.target,
+			&r.claimed.Slot, &r.claimed.ExecutionID, &r.claimed.MeasurementKey, &r.claimed.Status, &r.claimed.Cleanup,
+			Decimal{&r.claimed.CostUSD}, Decimal{&r.claimed.Tokens}, &r.claimed.Coverage, &r.claimed.ResultSHA256,
 		}
 	},
 }

@@ -16,7 +16,17 @@ CREATE TABLE {schema}.rejections (
 	run_attempt            bigint,
 	artifact_id            text COLLATE "C",
 	archive_sha256         text COLLATE "C",
-	target_source_revision text COLLATE "C"
+	target_source_revision text COLLATE "C",
+	-- What cells claim, NULL where it could not be read and for everything else.
+	claimed_slot                   text COLLATE "C",
+	claimed_execution_id           text COLLATE "C",
+	claimed_measurement_key        text COLLATE "C",
+	claimed_status                 text COLLATE "C",
+	claimed_cleanup                text COLLATE "C",
+	claimed_cost_usd               numeric,
+	claimed_tokens                 numeric,
+	claimed_coverage               text COLLATE "C",
+	claimed_result_sha256          text COLLATE "C"
 );
 -- finish
 ALTER TABLE {schema}.rejections ADD CONSTRAINT rejections_key PRIMARY KEY (ledger_index);

@@ -1,7 +1,9 @@
 CREATE OR REPLACE VIEW ledger.rejections AS
 SELECT
 	ledger_index, at, campaign, kind, reason, field, detail, arrival_id, import_key, repository, workflow,
-	workflow_ref, run_id, run_attempt, artifact_id, archive_sha256, target_source_revision
+	workflow_ref, run_id, run_attempt, artifact_id, archive_sha256, target_source_revision,
+	claimed_slot, claimed_execution_id, claimed_measurement_key, claimed_status, claimed_cleanup,
+	claimed_cost_usd, claimed_tokens, claimed_coverage, claimed_result_sha256
 FROM {rejections};
 COMMENT ON VIEW ledger.rejections IS 'One row for each arrival that was refused.';
 COMMENT ON COLUMN ledger.rejections.ledger_index IS 'index of the decision in the ledger';
@@ -21,3 +23,12 @@ COMMENT ON COLUMN ledger.rejections.run_attempt IS 'likewise';
 COMMENT ON COLUMN ledger.rejections.artifact_id IS 'likewise';
 COMMENT ON COLUMN ledger.rejections.archive_sha256 IS 'likewise';
 COMMENT ON COLUMN ledger.rejections.target_source_revision IS 'likewise';
+COMMENT ON COLUMN ledger.rejections.claimed_slot IS 'slot that a refused cell claims, scenario/ordinal; nobody verified it';
+COMMENT ON COLUMN ledger.rejections.claimed_execution_id IS 'likewise, its execution';
+COMMENT ON COLUMN ledger.rejections.claimed_measurement_key IS 'likewise, its measurement';
+COMMENT ON COLUMN ledger.rejections.claimed_status IS 'likewise, how it ended';
+COMMENT ON COLUMN ledger.rejections.claimed_cleanup IS 'likewise, how its cleanup ended';
+COMMENT ON COLUMN ledger.rejections.claimed_cost_usd IS 'likewise, its cost in US dollars as it was reported';
+COMMENT ON COLUMN ledger.rejections.claimed_tokens IS 'likewise, its tokens as they were reported';
+COMMENT ON COLUMN ledger.rejections.claimed_coverage IS 'likewise, how much of the cost is known';
+COMMENT ON COLUMN ledger.rejections.claimed_result_sha256 IS 'digest of its result''s bytes';

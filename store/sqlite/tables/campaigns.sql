@@ -10,6 +10,12 @@ CREATE TABLE {campaigns} (
 	passed             INTEGER NOT NULL,
 	failed             INTEGER NOT NULL,
 	missing            INTEGER NOT NULL,
+	voided             INTEGER NOT NULL,
+	voided_failed      INTEGER NOT NULL,
+	refused            INTEGER NOT NULL,
+	refused_failed     INTEGER NOT NULL,
+	refused_after_seal INTEGER NOT NULL,
+	voids              TEXT NOT NULL, -- JSON
 	spent_cost_usd     TEXT, -- decimals are text: SQLite's numbers would round them
 	spent_tokens       TEXT,
 	spent_reported     INTEGER NOT NULL,

@@ -16,7 +16,17 @@ CREATE TABLE {rejections} (
 	run_attempt            INTEGER,
 	artifact_id            TEXT,
 	archive_sha256         TEXT,
-	target_source_revision TEXT
+	target_source_revision TEXT,
+	-- What cells claim, NULL where it could not be read and for everything else.
+	claimed_slot                   TEXT,
+	claimed_execution_id           TEXT,
+	claimed_measurement_key        TEXT,
+	claimed_status                 TEXT,
+	claimed_cleanup                TEXT,
+	claimed_cost_usd               TEXT,
+	claimed_tokens                 TEXT,
+	claimed_coverage               TEXT,
+	claimed_result_sha256          TEXT
 ) STRICT;
 -- finish
 CREATE INDEX rejections_by_campaign{n} ON {rejections} (campaign, ledger_index);

@@ -4,7 +4,7 @@ BIN := bin
 LINT := $(GO) tool -modfile=.ci/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve-demo build test test-fast bench fuzz lint fmt setup clean
+.PHONY: help demo serve-demo build test test-fast aa bench fuzz lint fmt setup clean
 
 help: ## list what can be made
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ test-fast: ## all tests without the race detector, short ones only
 
 bench: ## the writer, the rebuild and the decoders, each beside its floor in the same run
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+aa: ## try comparisons on nothing: 2,000 pairs of campaigns from one truth in each setting
+	LEDGERD_AA=1 $(GO) test -count 1 -run TestTriedOnNothing ./internal/numbers
 
 FUZZTIME ?= 30s
 fuzz: ## fuzz every decoder for FUZZTIME (30s) each

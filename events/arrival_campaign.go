@@ -91,7 +91,7 @@ var policyMembers = []member[domain.Policy]{
 	{name: "provenance", optional: true, read: func(b *body, p *domain.Policy) *domain.Refusal { return b.texts(&p.Provenance) }},
 	{name: "qualifies", optional: true, read: func(b *body, p *domain.Policy) *domain.Refusal {
 		if b.null() {
-			return b.skip()
+			return nil
 		}
 		p.Qualifies = &domain.Qualifies{}
 		return object(b, p.Qualifies, qualifiesMembers)
@@ -115,14 +115,14 @@ func disclosure(name string, of func(*domain.Policy) *domain.Disclosure) member[
 var qualifiesMembers = []member[domain.Qualifies]{
 	{name: "scenarioPasses", optional: true, read: func(b *body, q *domain.Qualifies) *domain.Refusal {
 		if b.null() {
-			return b.skip()
+			return nil
 		}
 		q.ScenarioPasses = new(int64)
 		return b.integer(q.ScenarioPasses)
 	}},
 	{name: "passRate", optional: true, read: func(b *body, q *domain.Qualifies) *domain.Refusal {
 		if b.null() {
-			return b.skip()
+			return nil
 		}
 		q.PassRate = new(float64)
 		return b.number(q.PassRate)
@@ -134,7 +134,7 @@ var plausibleMembers = []member[domain.Plausible]{
 	{name: "tokens", optional: true, read: func(b *body, p *domain.Plausible) *domain.Refusal { return b.bounds(&p.Tokens) }},
 	{name: "durationMs", optional: true, read: func(b *body, p *domain.Plausible) *domain.Refusal {
 		if b.null() {
-			return b.skip()
+			return nil
 		}
 		p.DurationMS = &domain.Range{}
 		return b.bounds(p.DurationMS)

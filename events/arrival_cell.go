@@ -66,14 +66,7 @@ func (b *body) document(into *domain.Document) *domain.Refusal {
 
 // qualification reads the statement that may come with a cell.
 func (b *body) qualification(into **domain.Qualification) *domain.Refusal {
-	value, refusal := b.value()
-	if refusal != nil {
-		return refusal
-	}
-	tree, refusal := b.strict(value)
-	if refusal != nil {
-		return refusal
-	}
-	*into, refusal = domain.NewQualification(tree)
+	qualification, refusal := domain.NewQualification(b.value)
+	*into = qualification
 	return refusal
 }

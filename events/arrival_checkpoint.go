@@ -72,23 +72,14 @@ var observedMembers = []member[checkpoint.Observed]{
 
 // textValue reads a string as a value.
 func (b *body) textValue(into *strictjson.Value) *domain.Refusal {
-	var text string
-	refusal := b.text(&text)
-	*into = strictjson.TextValue(text)
-	return refusal
+	*into = b.value
+	return b.want(strictjson.String)
 }
 
 // tree reads an object whose members are another's.
 func (b *body) tree(into *strictjson.Value) *domain.Refusal {
-	if b.decoder.PeekKind() != '{' {
-		return b.wrongType("an object")
-	}
-	value, refusal := b.value()
-	if refusal != nil {
-		return refusal
-	}
-	*into, refusal = b.strict(value)
-	return refusal
+	*into = b.value
+	return b.want(strictjson.Object)
 }
 
 // records reads an array of pairs of key and text.

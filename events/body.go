@@ -3,23 +3,19 @@ package events
 import (
 	"bytes"
 	"encoding/base64"
-	"io"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/ledgerd/ledgerd/domain"
+	"github.com/ledgerd/ledgerd/domain/strictjson"
 )
 
-// body reads an arrival's body in one pass, by tables of members. It knows
-// where it is, so that a refusal names the place as a JSON Pointer.
+// body reads structs from a body that [strictjson.Parse] read, by tables of
+// members. It knows where it is, so that a refusal names the place as a JSON
+// Pointer.
 type body struct {
-	raw     []byte
-	source  bytes.Buffer
-	decoder *jsontext.Decoder
+	value   strictjson.Value // where it is
 	path    []step
 	scratch []byte // a document's bytes, which nobody keeps
 }
@@ -30,206 +26,127 @@ type step struct {
 	index int // within an array; -1 for a name
 }
 
-// member is a field of an object that T is read from. Its read is called where
-// the value begins and reads all of it, or refuses.
+// member is a field of an object that T is read from. Its read takes the
+// body's value, or refuses it.
 type member[T any] struct {
 	name     string
 	optional bool
 	read     func(b *body, into *T) *domain.Refusal
 }
 
-// bodies keeps decoders with their buffers.
-var bodies = sync.Pool{New: func() any {
-	return &body{decoder: jsontext.NewDecoder(bytes.NewReader(nil))}
-}}
-
 // readBody reads raw, a strict JSON object, into a T.
 func readBody[T any](raw []byte, into *T, members []member[T]) *domain.Refusal {
-	b := bodies.Get().(*body)
-	defer b.release()
-	b.raw = raw
-	b.source = *bytes.NewBuffer(raw)
-	b.decoder.Reset(&b.source)
-	if refusal := object(b, into, members); refusal != nil {
-		return refusal
+	value, err := strictjson.Parse(raw)
+	if err != nil {
+		return malformed("", "the body is not strict JSON: %v", err)
 	}
-	if _, err := b.decoder.ReadToken(); err != io.EOF {
-		return notStrict(raw) // something follows
-	}
-	return nil
+	return object(&body{value: value, path: make([]step, 0, usualDepth)}, into, members)
 }
 
-// release lets go of the bytes that were read.
-func (b *body) release() {
-	b.decoder.Reset(bytes.NewReader(nil))
-	if cap(b.scratch) > maxScratchBytes {
-		b.scratch = nil
+// usualDepth is room for the path to most values.
+const usualDepth = 8
+
+// at reads a value within the body's.
+func (b *body) at(s step, value strictjson.Value, read func() *domain.Refusal) *domain.Refusal {
+	outer := b.value
+	b.path, b.value = append(b.path, s), value
+	if refusal := read(); refusal != nil {
+		return refusal
 	}
-	*b = body{decoder: b.decoder, path: b.path[:0], scratch: b.scratch}
-	bodies.Put(b)
+	b.path, b.value = b.path[:len(b.path)-1], outer
+	return nil
 }
 
 // object reads an object. Names are exact; unknown ones and missing ones that
-// are not optional are refused. A name that comes twice is no strict JSON.
+// are not optional are refused.
 func object[T any](b *body, into *T, members []member[T]) *domain.Refusal {
-	if refusal := b.begin('{', "an object"); refusal != nil {
+	if refusal := b.want(strictjson.Object); refusal != nil {
 		return refusal
 	}
-	var seen uint64 // a bit for each member
-	for b.decoder.PeekKind() == '"' {
-		name, err := b.decoder.ReadValue()
-		if err != nil {
-			return notStrict(b.raw)
-		}
-		i := find(members, name)
-		if i < 0 {
-			return b.unknown(unquoted(name))
-		}
-		seen |= 1 << i
-		b.path = append(b.path, step{name: members[i].name, index: -1})
-		if refusal := members[i].read(b, into); refusal != nil {
+	for name, value := range b.value.Members() {
+		i := slices.IndexFunc(members, func(m member[T]) bool { return m.name == name })
+		refusal := b.at(step{name: name, index: -1}, value, func() *domain.Refusal {
+			if i < 0 {
+				return malformed(b.pointer(), "%s is no known field here", excerpt(name))
+			}
+			return members[i].read(b, into)
+		})
+		if refusal != nil {
 			return refusal
 		}
-		b.path = b.path[:len(b.path)-1]
-	}
-	if _, err := b.decoder.ReadToken(); err != nil {
-		return notStrict(b.raw)
 	}
 	for i := range members {
-		if seen&(1<<i) == 0 && !members[i].optional {
-			return malformed(b.pointer()+"/"+members[i].name, "%s is missing", members[i].name)
+		if name := members[i].name; !members[i].optional && !b.value.Get(name).Defined() {
+			return malformed(b.pointer()+"/"+name, "%s is missing", name)
 		}
 	}
 	return nil
-}
-
-// find gives the index of the member with a quoted name, -1 when there is none.
-func find[T any](members []member[T], quoted jsontext.Value) int {
-	name := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = []byte(unquoted(quoted))
-	}
-	for i := range members {
-		if members[i].name == string(name) {
-			return i
-		}
-	}
-	return -1
-}
-
-func (b *body) unknown(name string) *domain.Refusal {
-	b.path = append(b.path, step{name: name, index: -1})
-	return malformed(b.pointer(), "%s is no known field here", excerpt(name))
 }
 
 // list reads an array, an element at a time.
 func (b *body) list(read func(index int) *domain.Refusal) *domain.Refusal {
-	if refusal := b.begin('[', "an array"); refusal != nil {
+	if refusal := b.want(strictjson.Array); refusal != nil {
 		return refusal
 	}
-	for i := 0; ; i++ {
-		switch b.decoder.PeekKind() {
-		case ']':
-			if _, err := b.decoder.ReadToken(); err != nil {
-				return notStrict(b.raw)
-			}
-			return nil
-		case 0:
-			return notStrict(b.raw)
-		}
-		b.path = append(b.path, step{index: i})
-		if refusal := read(i); refusal != nil {
+	for i, element := range b.value.Elements() {
+		if refusal := b.at(step{index: i}, element, func() *domain.Refusal { return read(i) }); refusal != nil {
 			return refusal
 		}
-		b.path = b.path[:len(b.path)-1]
 	}
+	return nil
 }
 
 // elements reads an array of objects.
 func elements[T any](b *body, into *[]T, members []member[T]) *domain.Refusal {
-	*into = []T{}
-	return b.list(func(i int) *domain.Refusal {
-		var zero T
-		*into = append(*into, zero)
-		return object(b, &(*into)[i], members)
-	})
+	*into = make([]T, b.value.Len())
+	return b.list(func(i int) *domain.Refusal { return object(b, &(*into)[i], members) })
 }
 
 // texts reads an array of strings.
 func (b *body) texts(into *[]string) *domain.Refusal {
-	*into = []string{}
-	return b.list(func(i int) *domain.Refusal {
-		*into = append(*into, "")
-		return b.text(&(*into)[i])
-	})
+	*into = make([]string, b.value.Len())
+	return b.list(func(i int) *domain.Refusal { return b.text(&(*into)[i]) })
 }
 
 // integers reads an array of integers.
 func (b *body) integers(into *[]int64) *domain.Refusal {
-	*into = []int64{}
-	return b.list(func(i int) *domain.Refusal {
-		*into = append(*into, 0)
-		return b.integer(&(*into)[i])
-	})
+	*into = make([]int64, b.value.Len())
+	return b.list(func(i int) *domain.Refusal { return b.integer(&(*into)[i]) })
 }
 
-// begin reads the token that an object or array begins with.
-func (b *body) begin(kind jsontext.Kind, what string) *domain.Refusal {
-	if b.decoder.PeekKind() != kind {
-		return b.wrongType(what)
-	}
-	if _, err := b.decoder.ReadToken(); err != nil {
-		return notStrict(b.raw)
-	}
-	return nil
+var withArticle = map[strictjson.Kind]string{
+	strictjson.Null: "null", strictjson.Bool: "a boolean", strictjson.Number: "a number",
+	strictjson.String: "a string", strictjson.Array: "an array", strictjson.Object: "an object",
 }
 
-// value reads any value, as it is written. It is valid until the next read.
-func (b *body) value() (jsontext.Value, *domain.Refusal) {
-	value, err := b.decoder.ReadValue()
-	if err != nil {
-		return nil, notStrict(b.raw)
+// want refuses a value of another kind.
+func (b *body) want(kind strictjson.Kind) *domain.Refusal {
+	if b.value.Kind() == kind {
+		return nil
 	}
-	return value, nil
+	return malformed(b.pointer(), "it must be %s and is %s", withArticle[kind], withArticle[b.value.Kind()])
 }
 
 // text reads a string.
 func (b *body) text(into *string) *domain.Refusal {
-	if b.decoder.PeekKind() != '"' {
-		return b.wrongType("a string")
-	}
-	value, refusal := b.value()
-	if refusal == nil {
-		*into = unquoted(value)
-	}
-	return refusal
+	*into, _ = b.value.Text()
+	return b.want(strictjson.String)
 }
-
-const (
-	// usualScratchBytes is room for most documents.
-	usualScratchBytes = 16 << 10
-	// maxScratchBytes bounds what is kept for the next body.
-	maxScratchBytes = 1 << 20
-)
 
 // bytes reads a string as the bytes that it stands for, never nil. They are
 // valid until the next call.
 func (b *body) bytes(into *[]byte) *domain.Refusal {
-	if b.decoder.PeekKind() != '"' {
-		return b.wrongType("a string")
-	}
-	value, refusal := b.value()
-	if refusal != nil {
-		return refusal
-	}
+	text, _ := b.value.Text()
 	if b.scratch == nil {
-		b.scratch = make([]byte, 0, max(usualScratchBytes, len(value)))
+		b.scratch = make([]byte, 0, max(usualDocumentBytes, len(text)))
 	}
-	// What was validated a moment ago unquotes without an error.
-	b.scratch, _ = jsontext.AppendUnquote(b.scratch[:0], value)
+	b.scratch = append(b.scratch[:0], text...)
 	*into = b.scratch
-	return nil
+	return b.want(strictjson.String)
 }
+
+// usualDocumentBytes is room for most documents.
+const usualDocumentBytes = 2 << 10
 
 // base64 reads bytes in standard base64 with padding.
 func (b *body) base64(into *[]byte) *domain.Refusal {
@@ -239,63 +156,44 @@ func (b *body) base64(into *[]byte) *domain.Refusal {
 	if bytes.ContainsAny(*into, "\r\n") { // the library skips them
 		return malformed(b.pointer(), "base64 has a line break")
 	}
-	decoded := make([]byte, base64.StdEncoding.DecodedLen(len(*into)))
-	n, err := base64.StdEncoding.Strict().Decode(decoded, *into)
+	decoded, err := base64.StdEncoding.Strict().AppendDecode([]byte{}, *into)
 	if err != nil {
 		return malformed(b.pointer(), "this is not standard base64 with padding")
 	}
-	*into = decoded[:n]
+	*into = decoded
 	return nil
 }
 
 // integer reads a number without a fraction that a double holds exactly.
 func (b *body) integer(into *int64) *domain.Refusal {
-	if b.decoder.PeekKind() != '0' {
-		return b.wrongType("an integer")
-	}
-	value, refusal := b.value()
-	if refusal != nil {
-		return refusal
-	}
-	n, ok := safeInteger(value)
-	if !ok {
+	n, ok := b.value.SafeInteger()
+	switch *into = n; {
+	case ok:
+		return nil
+	case b.value.Kind() != strictjson.Number:
+		return malformed(b.pointer(), "it must be an integer and is %s", withArticle[b.value.Kind()])
+	default:
 		return malformed(b.pointer(), "it must be an integer within ±(2^53 - 1)")
 	}
-	*into = n
-	return nil
 }
 
 // number reads a number that a double can hold.
 func (b *body) number(into *float64) *domain.Refusal {
-	if b.decoder.PeekKind() != '0' {
-		return b.wrongType("a number")
-	}
-	value, refusal := b.value()
-	if refusal != nil {
-		return refusal
-	}
-	n := double(value)
-	if math.IsInf(n, 0) {
+	n, ok := b.value.Finite()
+	if *into = n; !ok && b.value.Kind() == strictjson.Number {
 		return malformed(b.pointer(), "the number is too large")
 	}
-	*into = n
-	return nil
+	return b.want(strictjson.Number)
 }
 
 // flag reads true or false.
 func (b *body) flag(into *bool) *domain.Refusal {
-	if kind := b.decoder.PeekKind(); kind != 't' && kind != 'f' {
-		return b.wrongType("true or false")
-	}
-	value, refusal := b.value()
-	if refusal == nil {
-		*into = value.Kind() == 't'
-	}
-	return refusal
+	*into, _ = b.value.Bool()
+	return b.want(strictjson.Bool)
 }
 
-// null reports whether null comes next.
-func (b *body) null() bool { return b.decoder.PeekKind() == 'n' }
+// null reports whether it is null.
+func (b *body) null() bool { return b.value.Kind() == strictjson.Null }
 
 // bounds reads an array of two numbers.
 func (b *body) bounds(into *domain.Range) *domain.Refusal {
@@ -315,55 +213,15 @@ func (b *body) bounds(into *domain.Range) *domain.Refusal {
 // lenientText reads a value that a gate will look at: anything but a string is
 // the empty one.
 func (b *body) lenientText(into *string) *domain.Refusal {
-	if b.decoder.PeekKind() == '"' {
-		return b.text(into)
-	}
-	return b.skip()
+	*into, _ = b.value.Text()
+	return nil
 }
 
 // lenientInteger reads a value that a gate will look at: anything but a safe
 // integer is 0.
 func (b *body) lenientInteger(into *int64) *domain.Refusal {
-	if b.decoder.PeekKind() != '0' {
-		return b.skip()
-	}
-	value, refusal := b.value()
-	if refusal == nil {
-		*into, _ = safeInteger(value)
-	}
-	return refusal
-}
-
-// skip reads a value and drops it. It must be strict JSON all the same.
-func (b *body) skip() *domain.Refusal {
-	value, refusal := b.value()
-	if refusal == nil && (value.Kind() == '{' || value.Kind() == '[') {
-		_, refusal = b.strict(value)
-	}
-	return refusal
-}
-
-func (b *body) wrongType(want string) *domain.Refusal {
-	var found string
-	switch b.decoder.PeekKind() {
-	case 0:
-		return notStrict(b.raw)
-	case 'n':
-		found = "null"
-	case 't', 'f':
-		found = "a boolean"
-	case '"':
-		found = "a string"
-	case '0':
-		found = "a number"
-	case '{':
-		found = "an object"
-	case '[':
-		found = "an array"
-	default: // the closing delimiter of another kind
-		return notStrict(b.raw)
-	}
-	return malformed(b.pointer(), "it must be %s and is %s", want, found)
+	*into, _ = b.value.SafeInteger()
+	return nil
 }
 
 // pointer is the JSON Pointer to where the body is read.
@@ -381,34 +239,6 @@ func (b *body) pointer() string {
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
-
-// unquoted gives the string that a validated quoted one stands for.
-func unquoted(value jsontext.Value) string {
-	inner := value[1 : len(value)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
-	}
-	text, _ := jsontext.AppendUnquote(make([]byte, 0, len(inner)), value)
-	return string(text)
-}
-
-// double is the double that a JSON number stands for, infinite when it is too
-// large.
-func double(value jsontext.Value) float64 {
-	n, _ := strconv.ParseFloat(string(value), 64) // an infinity comes with an error
-	return n
-}
-
-// maxSafeInteger is the largest integer that a double tells from its neighbours.
-const maxSafeInteger = 1<<53 - 1
-
-func safeInteger(value jsontext.Value) (int64, bool) {
-	n := double(value)
-	if n != math.Trunc(n) || math.Abs(n) > maxSafeInteger {
-		return 0, false
-	}
-	return int64(n), true
-}
 
 // text is a member that must be a string.
 func text[T any](name string, of func(*T) *string) member[T] {

@@ -45,10 +45,7 @@ var wholeMembers = []member[checkpoint.Checkpoint]{
 // anyValue is a member that may be anything, or missing.
 func anyValue[T any](name string, of func(*T) *strictjson.Value) member[T] {
 	return member[T]{name: name, optional: true, read: func(b *body, into *T) *domain.Refusal {
-		value, refusal := b.value()
-		if refusal == nil {
-			*of(into), refusal = b.strict(value)
-		}
-		return refusal
+		*of(into) = b.value
+		return nil
 	}}
 }

@@ -55,10 +55,17 @@ type parser struct {
 	source  bytes.Buffer
 	decoder *jsontext.Decoder
 	names   map[string]string
+	text    []byte   // for strings with escapes, while they are read
+	open    []Member // children of the arrays and objects that are being read
 }
 
-// maxNames bounds the names that a parser keeps for the next text.
-const maxNames = 1024
+// What a parser keeps for the next text is bounded: names, bytes of the longest
+// string with escapes, and children.
+const (
+	maxNames     = 1024
+	maxTextBytes = 1 << 20
+	maxOpen      = 1024
+)
 
 var parsers = sync.Pool{New: func() any {
 	return &parser{decoder: jsontext.NewDecoder(bytes.NewReader(nil)), names: map[string]string{}}
@@ -90,6 +97,13 @@ func (p *parser) release() {
 	p.raw, p.source = nil, bytes.Buffer{}
 	if len(p.names) > maxNames {
 		clear(p.names)
+	}
+	if cap(p.text) > maxTextBytes {
+		p.text = nil
+	}
+	clear(p.open) // empty but after an error
+	if p.open = p.open[:0]; cap(p.open) > maxOpen {
+		p.open = nil
 	}
 	parsers.Put(p)
 }
@@ -126,7 +140,7 @@ func (p *parser) value(depth int) (Value, error) {
 	}
 	switch raw.Kind() {
 	case '"':
-		return Value{kind: String, text: unquoted(raw)}, nil
+		return Value{kind: String, text: p.unquoted(raw)}, nil
 	case '0':
 		n, _ := strconv.ParseFloat(string(raw), 64) // beyond a double: infinite, with an error
 		return Value{kind: Number, number: n}, nil
@@ -138,38 +152,35 @@ func (p *parser) value(depth int) (Value, error) {
 }
 
 // unquoted gives the string that a valid quoted one stands for.
-func unquoted(quoted jsontext.Value) string {
+func (p *parser) unquoted(quoted jsontext.Value) string {
 	inner := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner)
 	}
-	text, _ := jsontext.AppendUnquote(make([]byte, 0, len(inner)), quoted) // it was validated a moment ago
-	return string(text)
+	p.text, _ = jsontext.AppendUnquote(p.text[:0], quoted) // it was validated a moment ago
+	return string(p.text)
 }
 
 func (p *parser) array(depth int) (Value, error) {
 	if err := p.token(); err != nil {
 		return Value{}, err
 	}
-	c := &children{}
+	begin := len(p.open)
 	for p.decoder.PeekKind() != ']' {
 		element, err := p.value(depth)
 		if err != nil {
 			return Value{}, err
 		}
-		c.values = append(c.values, element)
+		p.open = append(p.open, Member{Value: element})
 	}
-	return Value{kind: Array, children: c}, p.token()
+	return Value{kind: Array, children: p.close(begin, false)}, p.token()
 }
-
-// usualMembers is room for the members of most objects.
-const usualMembers = 8
 
 func (p *parser) object(depth int) (Value, error) {
 	if err := p.token(); err != nil {
 		return Value{}, err
 	}
-	c := &children{}
+	begin := len(p.open)
 	for p.decoder.PeekKind() != '}' {
 		name, err := p.name()
 		if err != nil {
@@ -179,13 +190,31 @@ func (p *parser) object(depth int) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		if c.names == nil {
-			c.names, c.values = make([]string, 0, usualMembers), make([]Value, 0, usualMembers)
-		}
-		c.names = append(c.names, name)
-		c.values = append(c.values, member)
+		p.open = append(p.open, Member{Name: name, Value: member})
 	}
-	return Value{kind: Object, children: c}, p.token()
+	return Value{kind: Object, children: p.close(begin, true)}, p.token()
+}
+
+// close takes the children of an array or object, from begin on, into slices
+// of their size.
+func (p *parser) close(begin int, named bool) *children {
+	members := p.open[begin:]
+	c := &children{}
+	if len(members) > 0 {
+		c.values = make([]Value, len(members))
+	}
+	if named && len(members) > 0 {
+		c.names = make([]string, len(members))
+	}
+	for i, m := range members {
+		c.values[i] = m.Value
+		if named {
+			c.names[i] = m.Name
+		}
+	}
+	clear(members)
+	p.open = p.open[:begin]
+	return c
 }
 
 func (p *parser) name() (string, error) {
@@ -196,7 +225,7 @@ func (p *parser) name() (string, error) {
 	if known, ok := p.names[string(quoted)]; ok {
 		return known, nil
 	}
-	name := unquoted(quoted)
+	name := p.unquoted(quoted)
 	p.names[string(quoted)] = name
 	return name, nil
 }

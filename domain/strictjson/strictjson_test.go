@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/errors"
+	"github.com/go-json-experiment/json"
 
 	"github.com/ledgerd/ledgerd/domain/strictjson"
 )
@@ -202,6 +203,17 @@ func BenchmarkParse(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if err := strictjson.Check(raw); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	// What the doc of this package compares with.
+	b.Run("library", func(b *testing.B) {
+		b.SetBytes(int64(len(raw)))
+		b.ReportAllocs()
+		for b.Loop() {
+			var value any
+			if err := json.Unmarshal(raw, &value); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -28,7 +28,7 @@ bench: ## the writer, the rebuild and the decoders, each beside its floor in the
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 aa: ## try comparisons on nothing: 2,000 pairs of campaigns from one truth in each setting
-	LEDGERD_AA=1 $(GO) test -count 1 -run TestTriedOnNothing ./internal/numbers
+	LEDGERD_AA=1 $(GO) test -count 1 -v -run TestTriedOnNothing ./internal/numbers
 
 FUZZTIME ?= 30s
 fuzz: ## fuzz every decoder for FUZZTIME (30s) each

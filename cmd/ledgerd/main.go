@@ -33,6 +33,8 @@ type commands struct {
 	Check   checkCommand    `cmd:"" help:"Check that the daemon can run here: settings, keys, streams, database, disk, ports, clock."`
 	Demo    demoCommand     `cmd:"" help:"Run a simulated campaign through the real path."`
 	Query   queryCommands   `cmd:"" help:"Read the views."`
+	Compare compareCommand  `cmd:"" help:"Compare two campaigns: better, worse, or not known."`
+	Plan    planCommand     `cmd:"" help:"Say which drop a campaign would notice, and how many cells a smaller one needs."`
 	Rebuild rebuildCommand  `cmd:"" help:"Rebuild views beside the live ones, then switch."`
 	Replay  replayCommand   `cmd:"" help:"Decide every arrival again and compare."`
 	Verify  verifyCommand   `cmd:"" help:"Walk the ledger and name all damage."`

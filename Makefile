@@ -4,7 +4,7 @@ BIN := bin
 LINT := $(GO) tool -modfile=.ci/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve-demo build test test-fast aa bench fuzz lint fmt setup clean
+.PHONY: golden help demo serve-demo build test test-fast aa bench fuzz lint fmt setup clean
 
 help: ## list what can be made
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ fmt: ## format every Go file
 
 setup: ## install what the tests need and the machine lacks: a C compiler, PostgreSQL, promtool, systemd-analyze
 	.ci/setup
+
+golden: ## make the golden files of the open rule version anew; look at what changed
+	$(GO) test ./internal/golden ./domain/canonicaljson -run TestGolden -golden
 
 clean: ## remove what was built
 	rm -rf $(BIN)

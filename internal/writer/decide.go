@@ -53,7 +53,9 @@ func (w *Writer) decideFrom(ctx context.Context, from position, sent map[uint64]
 
 // Prepare does the part of deciding that needs no campaign: decoding, hashing
 // and parsing. It never fails; what cannot be read is malformed.
-func (d *decider) Prepare(m *events.Message) *domain.Arrival { return events.DecodeArrival(m) }
+func (d *decider) Prepare(m *events.Message) *domain.Arrival {
+	return events.DecodeArrivalBy(d.writer.rules, m)
+}
 
 // Fill lets the appender take what there is as soon as it is free.
 func (d *decider) Fill() follow.Fill {

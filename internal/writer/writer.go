@@ -52,8 +52,7 @@ const (
 // Writer decides arrivals. Run may be called again after it returned.
 type Writer struct {
 	Config
-	workers int
-	rules   int // version that decides what comes; set by resync, before anything is decided
+	rules int // version that decides what comes; set by resync, before anything is decided
 
 	committed atomic.Uint64 // last sequence known to be stored; written by resync and the appender
 	ready     chan struct{} // closed by Run when the first resync has succeeded

@@ -104,7 +104,7 @@ func (s *Status[T]) Get() T {
 // or the follower has ended, it gives the last value and why.
 func (s *Status[T]) Wait(ctx context.Context, wanted func(T) bool) (T, error) {
 	for {
-		value, ended, changed := s.watch()
+		value, changed, ended := s.watch()
 		switch {
 		case wanted(value):
 			return value, nil
@@ -119,11 +119,13 @@ func (s *Status[T]) Wait(ctx context.Context, wanted func(T) bool) (T, error) {
 	}
 }
 
-func (s *Status[T]) watch() (T, error, <-chan struct{}) {
+// watch gives the value, what is closed at its next change, and why the
+// follower ended.
+func (s *Status[T]) watch() (value T, changed <-chan struct{}, ended error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.changed == nil {
 		s.changed = make(chan struct{})
 	}
-	return s.value, s.ended, s.changed
+	return s.value, s.changed, s.ended
 }

@@ -28,19 +28,20 @@ type daemon struct {
 	log     *slog.Logger
 	metrics *metrics.Metrics
 
-	dir      *datadir.Dir
-	nats     *natsBackend
-	arrivals events.Log
-	ledger   events.Log
-	store    projections.Store
-	runner   *projections.Runner
-	writer   *writer.Writer
-	tree     *tree.Tree
-	answers  *decisions.Service
-	token    string // readers over HTTP must bear it; "": everybody on this machine may read
-	listener net.Listener
-	http     *http.Server
-	health   *health
+	dir       *datadir.Dir
+	nats      *natsBackend
+	arrivals  events.Log
+	ledger    events.Log
+	store     projections.Store
+	runner    *projections.Runner
+	writer    *writer.Writer
+	tree      *tree.Tree
+	answers   *decisions.Service
+	decisions *decisionLog
+	token     string // readers over HTTP must bear it; "": everybody on this machine may read
+	listener  net.Listener
+	http      *http.Server
+	health    *health
 
 	viewsFit   chan struct{} // closed when the views are of this program's version
 	viewsReady chan struct{} // closed when they have all that was decided before the start
@@ -117,9 +118,10 @@ func (d *daemon) wire() error {
 	if err != nil {
 		return err
 	}
+	d.decisions = newDecisionLog(d.metrics.Writer(), d.log)
 	d.writer, err = writer.New(writer.Config{
 		Arrivals: d.arrivals, Ledger: d.ledger, Epoch: uuid.NewString(), Host: host,
-		Memories: []follow.Memory{d.runner, d.tree}, Observer: d.metrics.Writer(), Logger: d.log,
+		Memories: []follow.Memory{d.runner, d.tree}, Observer: d.decisions, Logger: d.log,
 	})
 	if err != nil {
 		return err
@@ -132,70 +134,82 @@ func (d *daemon) wire() error {
 	return err
 }
 
-// run is the wiring diagram: one actor a block. The first that ends ends all.
+// run is the wiring diagram: one actor a block. The first that ends ends all:
+// each interrupt ends its own actor, in the order of the blocks. The writer
+// comes before those who read what it appends, HTTP last.
 func (d *daemon) run(ctx context.Context) (err error) {
 	defer func() { err = errors.CombineErrors(err, d.close()) }()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	var group run.Group
 
 	// The process: SIGINT or SIGTERM ends the context.
-	group.Add(func() error { <-ctx.Done(); return nil }, func(error) { cancel() })
+	group.Add(actor(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil }))
+	ctx = context.WithoutCancel(ctx) // the others are ended by their interrupts
+
+	loops := map[string]*loop{}
+	for _, part := range []string{"writer", "views", "tree", "decisions", "http"} {
+		loops[part] = d.health.add(part)
+	}
+
+	// The announcement, when the others run.
+	group.Add(actor(ctx, func(ctx context.Context) error { return d.announce(ctx, loops) }))
 
 	// The writer decides arrivals.
-	deciding := d.health.add("writer")
-	group.Add(func() error {
-		return keepReading(ctx, deciding, d.log, func() error { return d.writer.RunWithStandby(ctx) }, d.writer.Ready())
-	}, func(error) { cancel() })
+	group.Add(actor(ctx, func(ctx context.Context) error {
+		return keepReading(ctx, loops["writer"], d.log, d.writer.RunWithStandby, d.writer.Ready())
+	}))
+
+	// The log has a line for each decision that people look for.
+	group.Add(actor(ctx, func(ctx context.Context) error { d.decisions.run(ctx); return nil }))
 
 	// The runner folds decisions into views.
-	folding := d.health.add("views")
-	group.Add(func() error {
-		return keepReading(ctx, folding, d.log, func() error { return d.runViews(ctx) }, d.viewsReady)
-	}, func(error) { cancel() })
+	group.Add(actor(ctx, func(ctx context.Context) error {
+		return keepReading(ctx, loops["views"], d.log, d.runViews, d.viewsReady)
+	}))
+
+	// The views are of use when they have all that was decided before the start.
+	group.Add(actor(ctx, d.awaitViews))
 
 	// The tree hashes decisions and signs its heads.
-	hashing := d.health.add("tree")
-	group.Add(func() error {
-		return keepReading(ctx, hashing, d.log, func() error { return d.tree.Run(ctx) }, d.tree.Ready())
-	}, func(error) { cancel() })
+	group.Add(actor(ctx, func(ctx context.Context) error {
+		return keepReading(ctx, loops["tree"], d.log, d.tree.Run, d.tree.Ready())
+	}))
 
 	// The decision service answers who waits for a decision.
-	answering := d.health.add("decisions")
-	group.Add(func() error {
-		answering.running()
-		return keepReading(ctx, answering, d.log, func() error { return d.answers.Run(ctx) }, nil)
-	}, func(error) { cancel() })
+	group.Add(actor(ctx, func(ctx context.Context) error {
+		loops["decisions"].running()
+		return keepReading(ctx, loops["decisions"], d.log, d.answers.Run, nil)
+	}))
 
 	// HTTP answers queries, health and metrics.
-	serving := d.health.add("http")
 	group.Add(func() error {
-		serving.running()
+		loops["http"].running()
 		return d.serveHTTP()
 	}, func(error) { d.stopHTTP() })
 
-	// The views are of use when they have all that was decided before the start.
-	group.Add(func() error { return d.awaitViews(ctx) }, func(error) { cancel() })
-
-	// The announcement, when the others run.
-	group.Add(func() error { return d.announce(ctx, deciding, folding, hashing, answering, serving) }, func(error) { cancel() })
-
 	return errors.CombineErrors(group.Run(), d.health.failure())
+}
+
+// actor gives a part a context of its own, which its interrupt ends.
+func actor(ctx context.Context, work func(context.Context) error) (execute func() error, interrupt func(error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	return func() error { defer cancel(); return work(ctx) }, func(error) { cancel() }
 }
 
 // keepReading runs a loop. One that cannot go on is reported and then waits for
 // the end with the others, so that what is decided stays readable; the daemon
 // ends with its error.
-func keepReading(ctx context.Context, l *loop, log *slog.Logger, work func() error, ready <-chan struct{}) error {
+func keepReading(ctx context.Context, l *loop, log *slog.Logger, work func(context.Context) error, ready <-chan struct{}) error {
 	done := make(chan error, 1)
-	go func() { done <- work() }()
+	go func() { done <- work(ctx) }()
 	for {
 		select {
 		case <-ready:
 			l.running()
+			log.Info("a part runs", "part", l.state.Name)
 			ready = nil
 		case err := <-done:
 			if err == nil || ctx.Err() != nil {
+				log.Info("a part has ended", "part", l.state.Name)
 				return nil
 			}
 			l.stopped(err)
@@ -208,7 +222,7 @@ func keepReading(ctx context.Context, l *loop, log *slog.Logger, work func() err
 
 // announce tells clients where the daemon is, when every loop runs or has
 // turned out not to: what is stored can be asked for in either case.
-func (d *daemon) announce(ctx context.Context, loops ...*loop) error {
+func (d *daemon) announce(ctx context.Context, loops map[string]*loop) error {
 	for _, l := range loops {
 		select {
 		case <-l.settled:

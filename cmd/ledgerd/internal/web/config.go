@@ -89,7 +89,7 @@ func New(config Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Handler{Handler: guarded, server: s}, nil
+	return &Handler{Handler: logged(guarded, config.Logger), server: s}, nil
 }
 
 // EndStreams ends the event streams and whoever waits for an index, so that
